@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hashes, random bytes and their text forms: the only user of libcrypto.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum { SHA256_BYTES = 32, SHA1_BYTES = 20 };
+
+void crypto_sha256(struct str text, uint8_t ret[static SHA256_BYTES]);
+void crypto_sha1(struct str text, uint8_t ret[static SHA1_BYTES]);
+void crypto_hmac_sha256(struct str key, struct str text,
+                        uint8_t ret[static SHA256_BYTES]);
+
+/* Random bytes fit for keys and tokens. Ends the process if there are none. */
+void crypto_random(void *out, size_t size);
+
+/* Equality in constant time. */
+bool crypto_equal(const void *a, const void *b, size_t size);
+
+/* Overwrites memory that held a secret. */
+void crypto_wipe(void *memory, size_t size);
+
+/* Base64 with padding (RFC 4648 4), and the unpadded URL form (5). */
+void base64_write(struct buf *out, struct str bytes);
+void base64url_write(struct buf *out, struct str bytes);
+
+/* Strict: padding and unused bits must be right. ERR_INVALID, ERR_TOO_BIG. */
+enum err base64_parse(struct str text, struct buf *out);
+
+void hex_write(struct buf *out, struct str bytes);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes as text: base64 in its two forms, and hexadecimal. */
+#include "crypto/crypto.h"
+
+static const char standard[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char url_safe[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static void write_group(struct buf *out, struct str bytes, const char *alphabet)
+{
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < 3; i++)
+        bits = bits << 8 | (i < bytes.len ? (uint8_t)bytes.ptr[i] : 0u);
+    for (size_t i = 0; i <= bytes.len; i++)
+        buf_putc(out, alphabet[bits >> (18 - 6 * i) & 63]);
+}
+
+static void write_base64(struct buf *out, struct str bytes, const char *alphabet)
+{
+    for (size_t at = 0; at < bytes.len; at += 3)
+        write_group(out, str_slice(bytes, at, at + 3), alphabet);
+}
+
+void base64_write(struct buf *out, struct str bytes)
+{
+    write_base64(out, bytes, standard);
+    for (size_t pad = (3 - bytes.len % 3) % 3; pad > 0; pad--)
+        buf_putc(out, '=');
+}
+
+void base64url_write(struct buf *out, struct str bytes)
+{
+    write_base64(out, bytes, url_safe);
+}
+
+static int value_of(char c)
+{
+    size_t at = str_find((struct str){ standard, 64 }, c, 0);
+
+    return at < 64 ? (int)at : -1;
+}
+
+/* Four characters, of which the last `pad` are '='. */
+static enum err parse_group(const char *group, size_t pad, struct buf *out)
+{
+    uint32_t bits = 0;
+    char bytes[3];
+
+    for (size_t i = 0; i < 4; i++) {
+        int value = i < 4 - pad ? value_of(group[i]) : 0;
+
+        if (value < 0 || (i >= 4 - pad && group[i] != '='))
+            return ERR_INVALID;
+        bits = bits << 6 | (uint32_t)value;
+    }
+    if (bits & ((1u << (8 * pad)) - 1))
+        return ERR_INVALID; /* unused bits must be zero */
+    for (size_t i = 0; i < 3; i++)
+        bytes[i] = (char)(bits >> (16 - 8 * i));
+    return buf_append(out, (struct str){ bytes, 3 - pad });
+}
+
+enum err base64_parse(struct str text, struct buf *out)
+{
+    if (text.len % 4)
+        return ERR_INVALID;
+    for (size_t at = 0; at < text.len; at += 4) {
+        size_t pad = 0;
+        enum err err;
+
+        if (at + 4 == text.len)
+            while (pad < 2 && text.ptr[text.len - 1 - pad] == '=')
+                pad++;
+        err = parse_group(text.ptr + at, pad, out);
+        if (err)
+            return err;
+    }
+    return OK;
+}
+
+void hex_write(struct buf *out, struct str bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < bytes.len; i++) {
+        buf_putc(out, digits[(uint8_t)bytes.ptr[i] >> 4]);
+        buf_putc(out, digits[(uint8_t)bytes.ptr[i] & 15]);
+    }
+}
