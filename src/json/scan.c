@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scanner. Functions named skip_* take the position of what they pass over and return
+ * the position behind it, or NULL after fail() has said what is wrong. Nested values are
+ * passed over in one loop: what is open stands in a stack of bits, so that depth costs
+ * neither recursion nor memory.
+ */
+#include "json/scan.h"
+
+#include <stdint.h>
+
+#include "base/utf8.h"
+#include "json/json_priv.h"
+
+struct nest {
+    size_t depth;
+    uint64_t objects[JSON_MAX_DEPTH / 64]; /* bit set: an object, else an array */
+};
+
+static const char *end_of(const struct json_scan *s)
+{
+    return s->text.ptr + s->text.len;
+}
+
+static struct str rest_at(const struct json_scan *s, const char *p)
+{
+    return (struct str){ p, (size_t)(end_of(s) - p) };
+}
+
+__attribute__((cold)) static const char *fail(struct json_scan *s, const char *p,
+                                              const char *what)
+{
+    uint32_t code_point;
+
+    s->at = (size_t)(p - s->text.ptr);
+    s->err = ERR_INVALID;
+    s->what = what;
+    if (p == end_of(s)) {
+        s->what = "the text ends too early";
+    } else if (utf8_read(rest_at(s, p), &code_point) == 0) {
+        s->err = ERR_UTF8;
+        s->what = "not UTF-8";
+    }
+    return NULL;
+}
+
+__attribute__((cold)) static const char *fail_deep(struct json_scan *s, const char *p)
+{
+    (void)fail(s, p, "nested too deeply");
+    s->err = ERR_TOO_DEEP;
+    return NULL;
+}
+
+/* The byte at that position, -1 at the end. */
+static inline int peek(const struct json_scan *s, const char *p)
+{
+    return p < end_of(s) ? (unsigned char)*p : -1;
+}
+
+static inline bool is_space(int c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static inline const char *skip_space(const struct json_scan *s, const char *p)
+{
+    while (is_space(peek(s, p)))
+        p++;
+    return p;
+}
+
+/* strings */
+
+static int hex_value(int c)
+{
+    if (json_is_digit(c))
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* The four digits behind \u. */
+static const char *skip_hex4(struct json_scan *s, const char *p, unsigned *ret)
+{
+    unsigned value = 0;
+
+    for (size_t i = 0; i < 4; i++, p++) {
+        int digit = hex_value(peek(s, p));
+
+        if (digit < 0)
+            return fail(s, p, "expected four hexadecimal digits after \\u");
+        value = value << 4 | (unsigned)digit;
+    }
+    *ret = value;
+    return p;
+}
+
+/* RFC 8259 7: what lies outside the BMP is written as a pair. A lone half means no
+ * character, and readers disagree about what it becomes. */
+static const char *skip_unicode_escape(struct json_scan *s, const char *p)
+{
+    const char *start = p;
+    unsigned unit = 0;
+
+    p = skip_hex4(s, p + 2, &unit);
+    if (!p || unit < 0xd800 || unit > 0xdfff)
+        return p;
+    if (unit >= 0xdc00 || peek(s, p) != '\\' || peek(s, p + 1) != 'u')
+        return fail(s, start, "lone surrogate in a string");
+    p = skip_hex4(s, p + 2, &unit);
+    if (p && (unit < 0xdc00 || unit > 0xdfff))
+        return fail(s, start, "lone surrogate in a string");
+    return p;
+}
+
+static const char *skip_escape(struct json_scan *s, const char *p)
+{
+    switch (peek(s, p + 1)) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't': return p + 2;
+    case 'u': return skip_unicode_escape(s, p);
+    default: return fail(s, p + 1, "unknown escape in a string");
+    }
+}
+
+static const char *skip_wide(struct json_scan *s, const char *p)
+{
+    uint32_t code_point;
+
+    while (peek(s, p) >= 0x80) {
+        size_t len = utf8_read(rest_at(s, p), &code_point);
+
+        if (len == 0)
+            return fail(s, p, "not UTF-8");
+        p += len;
+    }
+    return p;
+}
+
+/* From the opening quote; gives what stands between the quotes. */
+static inline const char *skip_string(struct json_scan *s, const char *p,
+                                      struct json_span *ret)
+{
+    const char *start = ++p;
+    bool has_escape = false;
+
+    for (;;) {
+        int c;
+
+        p = json_skip_plain(p, end_of(s));
+        c = peek(s, p);
+        if (c == '"')
+            break;
+        if (c == '\\') {
+            has_escape = true;
+            p = skip_escape(s, p);
+        } else if (c >= 0x80) {
+            p = skip_wide(s, p);
+        } else {
+            p = fail(s, p, "control character in a string");
+        }
+        if (!p)
+            return NULL;
+    }
+    ret->type = JSON_STRING;
+    ret->has_escape = has_escape;
+    ret->text = (struct str){ start, (size_t)(p - start) };
+    return p + 1;
+}
+
+/* numbers and words */
+
+static const char *skip_digits(struct json_scan *s, const char *p)
+{
+    if (!json_is_digit(peek(s, p)))
+        return fail(s, p, "expected a digit in a number");
+    while (json_is_digit(peek(s, p)))
+        p++;
+    return p;
+}
+
+static const char *skip_number(struct json_scan *s, const char *p)
+{
+    if (*p == '-')
+        p++;
+    if (peek(s, p) == '0' && json_is_digit(peek(s, p + 1)))
+        return fail(s, p + 1, "a number begins with 0");
+    p = skip_digits(s, p);
+    if (p && peek(s, p) == '.')
+        p = skip_digits(s, p + 1);
+    if (!p || (peek(s, p) | 0x20) != 'e')
+        return p;
+    p++;
+    if (peek(s, p) == '+' || peek(s, p) == '-')
+        p++;
+    return skip_digits(s, p);
+}
+
+static const char *skip_word(struct json_scan *s, const char *p, struct str word)
+{
+    for (size_t i = 0; i < word.len; i++)
+        if (peek(s, p + i) != word.ptr[i])
+            return fail(s, p + i, "expected a value");
+    return p + word.len;
+}
+
+static const char *skip_scalar(struct json_scan *s, const char *p)
+{
+    struct json_span string;
+    int c = peek(s, p);
+
+    if (c == '"')
+        return skip_string(s, p, &string);
+    if (c == '-' || json_is_digit(c))
+        return skip_number(s, p);
+    switch (c) {
+    case 't': return skip_word(s, p, S("true"));
+    case 'f': return skip_word(s, p, S("false"));
+    case 'n': return skip_word(s, p, S("null"));
+    default: return fail(s, p, "expected a value");
+    }
+}
+
+/* objects and arrays */
+
+/* Up to the value that the name is given to. */
+static inline const char *skip_name(struct json_scan *s, const char *p,
+                                    struct json_span *ret)
+{
+    if (peek(s, p) != '"')
+        return fail(s, p, "expected a name in quotes");
+    p = skip_string(s, p, ret);
+    if (!p)
+        return NULL;
+    p = skip_space(s, p);
+    if (peek(s, p) != ':')
+        return fail(s, p, "expected ':' after a name");
+    return skip_space(s, p + 1);
+}
+
+static inline bool is_in_object(const struct nest *nest)
+{
+    size_t top = nest->depth - 1;
+
+    return nest->objects[top / 64] >> (top % 64) & 1;
+}
+
+static inline void push(struct nest *nest, bool is_object)
+{
+    size_t top = nest->depth++;
+    uint64_t bit = (uint64_t)1 << (top % 64);
+
+    if (is_object)
+        nest->objects[top / 64] |= bit;
+    else
+        nest->objects[top / 64] &= ~bit;
+}
+
+static inline char closer(bool is_object)
+{
+    return is_object ? '}' : ']';
+}
+
+static inline const char *skip_to_value(struct json_scan *s, const char *p,
+                                        bool is_object)
+{
+    struct json_span name;
+
+    return is_object ? skip_name(s, p, &name) : p;
+}
+
+/* Behind a value: closes what ends here, then goes on to the next value. */
+static inline const char *skip_after_value(struct json_scan *s, const char *p,
+                                           struct nest *nest)
+{
+    for (;;) {
+        bool is_object = is_in_object(nest);
+        int c;
+
+        p = skip_space(s, p);
+        c = peek(s, p);
+        if (c == ',')
+            return skip_to_value(s, skip_space(s, p + 1), is_object);
+        if (c != closer(is_object))
+            return fail(s, p,
+                        is_object ? "expected ',' or '}' after a member"
+                                  : "expected ',' or ']' after an item");
+        p++;
+        if (--nest->depth == 0)
+            return p;
+    }
+}
+
+/* From an opening bracket to the first value inside; where there is none, to whatever
+ * value is next. */
+static inline const char *skip_opening(struct json_scan *s, const char *p,
+                                       struct nest *nest)
+{
+    bool is_object = *p == '{';
+
+    if (s->depth + nest->depth >= s->max_depth)
+        return fail_deep(s, p);
+    push(nest, is_object);
+    p = skip_space(s, p + 1);
+    if (peek(s, p) == closer(is_object))
+        return skip_after_value(s, p, nest);
+    return skip_to_value(s, p, is_object);
+}
+
+static const char *skip_nested(struct json_scan *s, const char *p)
+{
+    struct nest nest = {};
+
+    do {
+        int c = peek(s, p);
+
+        if (c == '{' || c == '[') {
+            p = skip_opening(s, p, &nest);
+            continue;
+        }
+        p = skip_scalar(s, p);
+        if (p)
+            p = skip_after_value(s, p, &nest);
+    } while (p && nest.depth);
+    return p;
+}
+
+static enum json_type type_of(char first)
+{
+    switch (first) {
+    case '{': return JSON_OBJECT;
+    case '[': return JSON_ARRAY;
+    case 't': return JSON_TRUE;
+    case 'f': return JSON_FALSE;
+    case 'n': return JSON_NULL;
+    default: return JSON_NUMBER;
+    }
+}
+
+static const char *skip_value(struct json_scan *s, const char *p, struct json_span *ret)
+{
+    const char *start = p;
+    int c = peek(s, p);
+
+    if (c == '"')
+        return skip_string(s, p, ret);
+    p = c == '{' || c == '[' ? skip_nested(s, p) : skip_scalar(s, p);
+    if (!p)
+        return NULL;
+    ret->type = type_of(*start);
+    ret->has_escape = false;
+    ret->text = (struct str){ start, (size_t)(p - start) };
+    return p;
+}
+
+/* the public side */
+
+/* Stores the position, unless fail() has done so. */
+static void advance(struct json_scan *s, const char *p)
+{
+    if (p)
+        s->at = (size_t)(p - s->text.ptr);
+}
+
+static const char *here(const struct json_scan *s)
+{
+    return skip_space(s, s->text.ptr + s->at);
+}
+
+void json_scan_init(struct json_scan *scan, struct str text, size_t max_depth)
+{
+    *scan = (struct json_scan){
+        .text = text.ptr ? text : S(""),
+        .max_depth = max_depth < JSON_MAX_DEPTH ? max_depth : JSON_MAX_DEPTH,
+    };
+}
+
+static enum err begin(struct json_scan *s, char opener, const char *what)
+{
+    const char *p = here(s);
+
+    if (s->err)
+        return s->err;
+    if (peek(s, p) != opener)
+        p = fail(s, p, what);
+    else if (s->depth >= s->max_depth)
+        p = fail_deep(s, p);
+    else
+        p++;
+    advance(s, p);
+    s->depth++;
+    s->is_first = true;
+    return s->err;
+}
+
+/* Up to the next name or item; NULL at the end, which it passes, and on error. */
+static inline const char *next(struct json_scan *s, bool is_object)
+{
+    const char *p = here(s);
+    int c = peek(s, p);
+
+    if (s->err)
+        return NULL;
+    if (c == closer(is_object)) {
+        advance(s, p + 1);
+        s->depth--;
+        s->is_first = false;
+        return NULL;
+    }
+    if (s->is_first) {
+        s->is_first = false;
+        return p;
+    }
+    if (c == ',')
+        return skip_space(s, p + 1);
+    return fail(s, p,
+                is_object ? "expected ',' or '}' after a member"
+                          : "expected ',' or ']' after an item");
+}
+
+enum err json_object_begin(struct json_scan *scan)
+{
+    return begin(scan, '{', "expected an object");
+}
+
+bool json_object_next(struct json_scan *scan, struct json_member *ret, enum err *ret_err)
+{
+    const char *p = next(scan, true);
+
+    if (p)
+        p = skip_name(scan, p, &ret->key);
+    if (p)
+        p = skip_value(scan, p, &ret->value);
+    advance(scan, p);
+    *ret_err = scan->err;
+    return p != NULL;
+}
+
+enum err json_array_begin(struct json_scan *scan)
+{
+    return begin(scan, '[', "expected an array");
+}
+
+bool json_array_next(struct json_scan *scan, struct json_span *ret, enum err *ret_err)
+{
+    const char *p = next(scan, false);
+
+    if (p)
+        p = skip_value(scan, p, ret);
+    advance(scan, p);
+    *ret_err = scan->err;
+    return p != NULL;
+}
+
+enum err json_value(struct json_scan *scan, struct json_span *ret)
+{
+    if (!scan->err)
+        advance(scan, skip_value(scan, here(scan), ret));
+    return scan->err;
+}
+
+enum err json_scan_end(struct json_scan *scan)
+{
+    const char *p = here(scan);
+
+    if (!scan->err && p < end_of(scan))
+        p = fail(scan, p, "something follows the value");
+    if (!scan->err)
+        advance(scan, p);
+    return scan->err;
+}
