@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kinds: the grammar of D13, and what a kind says.
+ *
+ *     mcp/request:tools/call:read_file
+ *         └ type  └ method   └ context
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum kind_type {
+    KIND_REQUEST,
+    KIND_RESPONSE,
+    KIND_PROPOSAL,
+    KIND_APPROVE,
+    KIND_WITHDRAW,
+    KIND_REJECT,
+    KIND_CHAT,
+    KIND_ROUTING, /* participant/routing: executed by the gateway, D3 */
+    KIND_OTHER,
+};
+
+enum { KIND_MAX_BYTES = 2048 };
+
+struct kind {
+    enum kind_type type;
+    struct str text;    /* the whole */
+    struct str method;  /* of request, response, proposal; else empty */
+    struct str context; /* ptr NULL where there is none */
+};
+
+/* ERR_RESERVED_NAMESPACE for `system`, `system/…` and bare `presence`, ERR_MALFORMED_KIND
+ * for whatever else fails the grammar. The result borrows from `text`. */
+enum err kind_parse(struct str text, struct kind *ret);
