@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The verdict comes from the compiled patterns. The reason for a refusal is found by
+ * asking again with one rule relaxed at a time: if the pattern then matches, that rule is
+ * the reason; if none helps, it is the place where pattern and kind part.
+ */
+#include "policy/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "envelope/kind.h"
+#include "policy/pattern.h"
+
+enum { REASON_MAX_BYTES = 64 * 1024 };
+
+struct relax {
+    bool folds_case;
+    bool crosses_colon;
+    bool allows_empty;
+};
+
+/* How far a pattern gets on a kind. */
+struct walk {
+    bool matches;
+    size_t kind_at; /* the furthest place that was reached, */
+    size_t text_at; /* and how much of the pattern it took */
+};
+
+static char fold(char c, struct relax relax)
+{
+    return (char)(relax.folds_case && c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+static bool is_continuation(struct str text, size_t at)
+{
+    return at < text.len && ((unsigned char)text.ptr[at] & 0xc0) == 0x80;
+}
+
+static void step_literal(struct str kind, char c, struct relax relax, const bool *before,
+                         bool *after)
+{
+    after[0] = false;
+    for (size_t at = 0; at < kind.len; at++)
+        after[at + 1] = before[at] && fold(kind.ptr[at], relax) == fold(c, relax);
+}
+
+/* Both flags of `relax` that concern stars; the one at the end crosses ':' anyway. */
+static void step_star(struct str kind, struct relax relax, const bool *before,
+                      bool *after)
+{
+    after[0] = relax.allows_empty && before[0];
+    for (size_t at = 0; at < kind.len; at++) {
+        bool goes_on =
+            (before[at] || after[at]) && (relax.crosses_colon || kind.ptr[at] != ':');
+
+        after[at + 1] = goes_on || (relax.allows_empty && before[at + 1]);
+    }
+    /* A star takes whole characters. */
+    for (size_t at = 0; at < kind.len; at++)
+        after[at] = after[at] && !is_continuation(kind, at);
+}
+
+/* The places after one more character of the pattern, from the places before it. */
+static void step(struct str text, size_t i, struct str kind, struct relax relax,
+                 bool *places[2])
+{
+    if (text.ptr[i] != '*') {
+        step_literal(kind, text.ptr[i], relax, places[i % 2], places[(i + 1) % 2]);
+        return;
+    }
+    relax.crosses_colon = relax.crosses_colon || i + 1 == text.len;
+    step_star(kind, relax, places[i % 2], places[(i + 1) % 2]);
+}
+
+static struct walk walk(struct str text, struct str kind, struct relax relax)
+{
+    CLEANUP(xfreep) bool *memory = xcalloc(2, kind.len + 1);
+    bool *places[2] = { memory, memory + kind.len + 1 };
+    struct walk ret = {};
+
+    places[0][0] = true;
+    for (size_t i = 0; i < text.len; i++) {
+        const bool *after = places[(i + 1) % 2];
+
+        step(text, i, kind, relax, places);
+        for (size_t at = ret.kind_at; at <= kind.len; at++)
+            if (after[at])
+                ret = (struct walk){ .kind_at = at, .text_at = i + 1 };
+    }
+    ret.matches = places[text.len % 2][kind.len];
+    return ret;
+}
+
+static bool matches_if(struct str text, struct str kind, struct relax relax)
+{
+    return walk(text, kind, relax).matches;
+}
+
+static void put_quoted(struct buf *out, struct str text)
+{
+    struct json_writer w;
+
+    json_write_init(&w, out);
+    json_str(&w, text);
+}
+
+/* What stands before the second ':', or all. */
+static struct str method_part(struct str text)
+{
+    size_t colon = str_find(text, ':', 0);
+
+    return str_slice(text, 0, str_find(text, ':', colon + 1));
+}
+
+static bool names_context(struct str text, struct str kind)
+{
+    struct str part = method_part(text);
+
+    return part.len < text.len && matches_if(part, kind, (struct relax){});
+}
+
+static void put_parting(struct buf *out, struct str text, struct str kind)
+{
+    struct walk w = walk(text, kind, (struct relax){});
+
+    /* Two characters may share their first bytes. */
+    while (is_continuation(text, w.text_at) && is_continuation(kind, w.kind_at)) {
+        w.text_at--;
+        w.kind_at--;
+    }
+    buf_putf(out, "at byte %zu ", w.kind_at + 1);
+    if (w.text_at == text.len) {
+        buf_put(out, S("the pattern ends, the kind goes on with "));
+        put_quoted(out, str_slice(kind, w.kind_at, kind.len));
+        return;
+    }
+    buf_put(out, S("the pattern has "));
+    put_quoted(out, str_slice(text, w.text_at, text.len));
+    if (w.kind_at == kind.len) {
+        buf_put(out, S(", the kind ends"));
+        return;
+    }
+    buf_put(out, S(", the kind "));
+    put_quoted(out, str_slice(kind, w.kind_at, kind.len));
+}
+
+static void put_refusal(struct buf *out, struct str text, struct str kind)
+{
+    if (matches_if(text, kind, (struct relax){ .folds_case = true }))
+        buf_put(out, S("case counts, and only the case differs"));
+    else if (names_context(text, kind))
+        buf_put(out, S("it names a CONTEXT and so never covers the bare METHOD"));
+    else if (matches_if(text, kind, (struct relax){ .crosses_colon = true }))
+        buf_put(out, S("\"*\" inside a pattern cannot cross \":\""));
+    else if (matches_if(text, kind, (struct relax){ .allows_empty = true }))
+        buf_put(out, S("each \"*\" stands for at least one character"));
+    else
+        put_parting(out, text, kind);
+}
+
+static void put_consent(struct buf *out, struct str text, struct str kind)
+{
+    size_t star = str_find(text, '*', 0);
+
+    if (!matches_if(text, kind, (struct relax){})) {
+        buf_put(out, S("it names the METHOD, and any CONTEXT goes with it"));
+    } else if (star == text.len) {
+        buf_put(out, S("it is the same"));
+    } else if (star + 1 == text.len) {
+        buf_put(out, S("\"*\" stands for "));
+        put_quoted(out, str_slice(kind, star, kind.len));
+    } else {
+        buf_put(out, S("each \"*\" finds what it may stand for"));
+    }
+}
+
+/* Appends the reason; true if the capability covers the kind. */
+static bool judge(struct str text, struct str kind, struct buf *out)
+{
+    struct pattern *pattern;
+    const char *why;
+    bool covers;
+
+    if (pattern_new(text, &pattern, &why)) {
+        buf_put(out, str_of(why));
+        return false;
+    }
+    covers = pattern_matches(pattern, kind);
+    pattern_free(pattern);
+    if (covers)
+        put_consent(out, text, kind);
+    else
+        put_refusal(out, text, kind);
+    return covers;
+}
+
+static const char *why_malformed(struct str kind)
+{
+    if (kind.len == 0)
+        return "it is empty";
+    if (kind.len > KIND_MAX_BYTES)
+        return "it has more than 2048 bytes";
+    if (str_starts(kind, S("mcp/")))
+        return "mcp kinds are mcp/request:, mcp/response: or mcp/proposal: with METHOD or METHOD:CONTEXT, and mcp/approve, mcp/withdraw, mcp/reject";
+    if (str_starts(kind, S("mcpx/")) || str_starts(kind, S("chat/")) ||
+        str_starts(kind, S("presence/")))
+        return "its first word is taken and has no such kind";
+    return "it must be words of a-z, 0-9 and -, each beginning with a letter, joined by /";
+}
+
+struct verdict_reason {
+    bool is_allowed;
+    const char *what;
+};
+
+/* What is decided whatever the capabilities say; else `what` is NULL. */
+static struct verdict_reason decide_by_kind(struct str kind)
+{
+    struct kind parsed;
+    enum err err = kind_parse(kind, &parsed);
+
+    if (err == ERR_RESERVED_NAMESPACE)
+        return (struct verdict_reason){
+            false, "system, system/... and presence are the gateway's alone"
+        };
+    if (err)
+        return (struct verdict_reason){ false, why_malformed(kind) };
+    if (parsed.type == KIND_ROUTING)
+        return (struct verdict_reason){
+            true, "it concerns only oneself and needs no capability"
+        };
+    if (parsed.type == KIND_WITHDRAW)
+        return (struct verdict_reason){
+            true, "taking back one's own proposal needs no capability"
+        };
+    return (struct verdict_reason){};
+}
+
+/* Reasons are worked out only for kinds that can be one. */
+static struct str_list to_judge(struct str kind, struct str_list capabilities)
+{
+    return kind.len <= KIND_MAX_BYTES ? capabilities : (struct str_list){};
+}
+
+static void put_verdict(struct buf *out, struct str kind, const struct str *deciding)
+{
+    struct verdict_reason by_kind = decide_by_kind(kind);
+
+    if (by_kind.what) {
+        buf_put(out, by_kind.is_allowed ? S("allowed: ") : S("refused: "));
+        buf_put(out, str_of(by_kind.what));
+    } else if (deciding) {
+        buf_put(out, S("allowed by "));
+        put_quoted(out, *deciding);
+    } else {
+        buf_put(out, S("denied: no capability covers it"));
+    }
+}
+
+static bool is_allowed(struct str kind, const struct str *deciding)
+{
+    struct verdict_reason by_kind = decide_by_kind(kind);
+
+    return by_kind.what ? by_kind.is_allowed : deciding != NULL;
+}
+
+bool policy_explain(struct str kind, struct str_list capabilities, struct buf *out)
+{
+    struct str_list list = to_judge(kind, capabilities);
+    const struct str *deciding = NULL;
+    struct buf reason;
+
+    buf_init(&reason, REASON_MAX_BYTES);
+    put_quoted(out, kind);
+    buf_putc(out, '\n');
+    for (size_t i = 0; i < list.count; i++) {
+        bool covers;
+
+        buf_clear(&reason);
+        covers = judge(list.items[i], kind, &reason);
+        if (covers && !deciding)
+            deciding = &list.items[i];
+        buf_put(out, S("  "));
+        put_quoted(out, list.items[i]);
+        buf_put(out, covers ? S("  yes: ") : S("  no: "));
+        buf_put(out, buf_str(&reason));
+        buf_putc(out, '\n');
+    }
+    put_verdict(out, kind, deciding);
+    buf_putc(out, '\n');
+    buf_done(&reason);
+    return is_allowed(kind, deciding);
+}
+
+bool policy_explain_json(struct str kind, struct str_list capabilities, struct buf *out)
+{
+    struct str_list list = to_judge(kind, capabilities);
+    const struct str *deciding = NULL;
+    struct json_writer w;
+    struct buf reason;
+
+    buf_init(&reason, REASON_MAX_BYTES);
+    json_write_init(&w, out);
+    json_object_open(&w);
+    json_put_str(&w, S("kind"), kind);
+    json_key(&w, S("capabilities"));
+    json_array_open(&w);
+    for (size_t i = 0; i < list.count; i++) {
+        bool covers;
+
+        buf_clear(&reason);
+        covers = judge(list.items[i], kind, &reason);
+        if (covers && !deciding)
+            deciding = &list.items[i];
+        json_object_open(&w);
+        json_put_str(&w, S("pattern"), list.items[i]);
+        json_put_bool(&w, S("covers"), covers);
+        json_put_str(&w, S("reason"), buf_str(&reason));
+        json_object_close(&w);
+    }
+    json_array_close(&w);
+    buf_clear(&reason);
+    put_verdict(&reason, kind, deciding);
+    json_put_bool(&w, S("allowed"), is_allowed(kind, deciding));
+    json_put_str(&w, S("reason"), buf_str(&reason));
+    json_object_close(&w);
+    buf_done(&reason);
+    return is_allowed(kind, deciding);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why may a kind be sent, or why not? For people: `moot explain` and error messages. Each
+ * capability gets a reason, and the verdict says what decided. Takes time that grows with
+ * pattern times kind; admission never comes here.
+ *
+ *     "mcp/request:tools/call"
+ *       "mcp/proposal:*"       no: at byte 5 the pattern has "proposal:*", …
+ *       "mcp/request:tools*"   yes: "*" stands for "/call"
+ *     allowed by "mcp/request:tools*"
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "json/json.h"
+
+/* Appends lines of text. True if the kind may be sent. */
+bool policy_explain(struct str kind, struct str_list capabilities, struct buf *out);
+
+/* The same as one JSON object: kind, allowed, reason, and capabilities with pattern,
+ * covers and reason each. */
+bool policy_explain_json(struct str kind, struct str_list capabilities, struct buf *out);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A pattern is cut at its stars into segments of literal text:
+ *
+ *     mcp/r*:tools/call     "mcp/r"  ":tools/call"
+ *     mcp/proposal:*        "mcp/proposal:"  ""
+ *
+ * The first segment begins the kind, the last one ends it (or the pattern ends in a star
+ * and anything may follow), and each one between them is placed as far left as it goes.
+ * That needs no second try: a star stops at ':', so if a segment may also stand further
+ * right, no ':' lies between the two places, and the star that follows reaches from the
+ * left one to wherever it would reach from the right one.
+ *
+ * Places are found with borders (Knuth, Morris, Pratt), and each search begins where the
+ * one before ended, so a match takes at most two steps per byte of the kind, whatever the
+ * pattern; the search for ':' in the gaps looks at each byte once more.
+ */
+#include "policy/pattern.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "base/xalloc.h"
+
+struct segment {
+    uint16_t at; /* in the text */
+    uint16_t len;
+};
+
+struct pattern {
+    struct str text;
+    uint16_t *borders;    /* per byte of the text, within its segment */
+    bool ends_in_star;    /* the last segment is empty then */
+    bool covers_contexts; /* names a METHOD: the same with a CONTEXT is covered */
+    size_t count;         /* of segments: one more than stars */
+    struct segment segments[];
+};
+
+_Static_assert(PATTERN_MAX_BYTES <= UINT16_MAX);
+
+static bool is_continuation(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Spaces, the ASCII control characters, and U+0080 to U+009F. */
+static bool has_forbidden(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+
+        if (c <= ' ' || c == 0x7f)
+            return true;
+        if (c == 0xc2 && i + 1 < text.len && (unsigned char)text.ptr[i + 1] < 0xa0)
+            return true;
+    }
+    return false;
+}
+
+static const char *why_refused(struct str text)
+{
+    if (text.len == 0)
+        return "a pattern cannot be empty";
+    if (text.len > PATTERN_MAX_BYTES)
+        return "a pattern has at most 2048 bytes";
+    if (!utf8_is_valid(text))
+        return "a pattern must be UTF-8";
+    if (has_forbidden(text))
+        return "a pattern cannot contain spaces or control characters";
+    return NULL;
+}
+
+static size_t count_of(struct str text, char c)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        count += text.ptr[i] == c;
+    return count;
+}
+
+/* borders[i]: how much of the segment's beginning also ends at its byte i. */
+static void find_borders(const char *text, size_t len, uint16_t *borders)
+{
+    size_t held = 0;
+
+    for (size_t i = 1; i < len; i++) {
+        while (held > 0 && text[i] != text[held])
+            held = borders[held - 1];
+        held += text[i] == text[held];
+        borders[i] = (uint16_t)held;
+    }
+}
+
+static void compile(struct pattern *pattern)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < pattern->count; i++) {
+        size_t end = str_find(pattern->text, '*', at);
+
+        pattern->segments[i] = (struct segment){ (uint16_t)at, (uint16_t)(end - at) };
+        find_borders(pattern->text.ptr + at, end - at, pattern->borders + at);
+        at = end + 1;
+    }
+    pattern->ends_in_star = str_ends(pattern->text, S("*"));
+    /* A star at the end takes the CONTEXT in as it is. */
+    pattern->covers_contexts =
+        count_of(pattern->text, ':') == 1 && !pattern->ends_in_star;
+}
+
+enum err pattern_new(struct str text, struct pattern **ret, const char **ret_why)
+{
+    const char *why = why_refused(text);
+    struct pattern *pattern;
+    size_t count, size;
+    char *copy;
+
+    if (why && ret_why)
+        *ret_why = why;
+    if (why)
+        return ERR_INVALID;
+    count = count_of(text, '*') + 1;
+    size = sizeof(*pattern) + count * sizeof(pattern->segments[0]);
+    pattern = xcalloc(1, size + text.len * (sizeof(pattern->borders[0]) + 1));
+    pattern->count = count;
+    pattern->borders = (uint16_t *)(void *)&pattern->segments[count];
+    copy = (char *)(pattern->borders + text.len);
+    memcpy(copy, text.ptr, text.len);
+    pattern->text = (struct str){ copy, text.len };
+    compile(pattern);
+    *ret = pattern;
+    return OK;
+}
+
+void pattern_free(struct pattern *pattern)
+{
+    free(pattern);
+}
+
+struct str pattern_text(const struct pattern *pattern)
+{
+    return pattern->text;
+}
+
+static struct str segment_text(const struct pattern *pattern, size_t i)
+{
+    const struct segment *segment = &pattern->segments[i];
+
+    return (struct str){ pattern->text.ptr + segment->at, segment->len };
+}
+
+/* Where the character at `at` ends; beyond the kind if there is none. */
+static size_t skip_character(struct str kind, size_t at)
+{
+    at++;
+    while (at < kind.len && is_continuation(kind.ptr[at]))
+        at++;
+    return at;
+}
+
+/* The first place of segment `i` at or after `from`; beyond the kind if there is none. */
+static size_t find_segment(const struct pattern *pattern, size_t i, struct str kind,
+                           size_t from)
+{
+    const uint16_t *borders = pattern->borders + pattern->segments[i].at;
+    struct str want = segment_text(pattern, i);
+    size_t held = 0;
+
+    if (want.len == 0)
+        return from;
+    for (size_t at = from; at < kind.len; at++) {
+        while (held > 0 && kind.ptr[at] != want.ptr[held])
+            held = borders[held - 1];
+        held += kind.ptr[at] == want.ptr[held];
+        if (held == want.len)
+            return at + 1 - want.len;
+    }
+    return kind.len + 1;
+}
+
+/* May an inner star stand for what lies between? */
+static bool star_spans(struct str kind, size_t from, size_t to)
+{
+    return skip_character(kind, from) <= to &&
+           str_find(str_slice(kind, 0, to), ':', from) == to;
+}
+
+static bool matches_whole(const struct pattern *pattern, struct str kind)
+{
+    struct str first = segment_text(pattern, 0);
+    size_t last = pattern->count - 1;
+    struct str end = segment_text(pattern, last);
+    size_t at = first.len;
+
+    if (!str_starts(kind, first))
+        return false;
+    if (last == 0)
+        return at == kind.len;
+    for (size_t i = 1; i < last; i++) {
+        size_t found = find_segment(pattern, i, kind, skip_character(kind, at));
+
+        if (found > kind.len || !star_spans(kind, at, found))
+            return false;
+        at = found + pattern->segments[i].len;
+    }
+    if (pattern->ends_in_star)
+        return at < kind.len;
+    return str_ends(kind, end) && star_spans(kind, at, kind.len - end.len);
+}
+
+bool pattern_matches(const struct pattern *pattern, struct str kind)
+{
+    size_t colon;
+
+    if (matches_whole(pattern, kind))
+        return true;
+    if (!pattern->covers_contexts)
+        return false;
+    colon = str_find(kind, ':', 0);
+    colon = str_find(kind, ':', colon + 1);
+    return colon < kind.len && matches_whole(pattern, str_slice(kind, 0, colon));
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "harness.h"
+#include "policy/capset.h"
+#include "policy/explain.h"
+
+#define LIST(...)                                                     \
+    ((struct str_list){ (const struct str[]){ __VA_ARGS__ },          \
+                        sizeof((const struct str[]){ __VA_ARGS__ }) / \
+                            sizeof(struct str) })
+
+TEST(d14_each_capability_is_given_the_reason_that_fits)
+{
+    /* clang-format off */
+    static const struct { struct str pattern, kind; const char *reason; } cases[] = {
+        { S("chat"), S("chat"), "yes: it is the same" },
+        { S("mcp/*"), S("mcp/request:tools/call"), "yes: \"*\" stands for \"request:tools/call\"" },
+        { S("mcp/request:*/list"), S("mcp/request:tools/list"), "yes: each \"*\" finds" },
+        { S("mcp/request:tools/call"), S("mcp/request:tools/call:x"), "yes: it names the METHOD" },
+        { S("mcp/request:*/list"), S("mcp/request:tools/list:x"), "yes: it names the METHOD" },
+        { S("mcp/proposal:*"), S("mcp/request:tools/call"), "no: at byte 5 the pattern has \"proposal:*\", the kind \"request:tools/call\"" },
+        { S("chat"), S("chatter"), "no: at byte 5 the pattern ends, the kind goes on with \"ter\"" },
+        { S("chatter"), S("chat"), "no: at byte 5 the pattern has \"ter\", the kind ends" },
+        { S("mcp/request:*/list"), S("mcp/request:tools/call"), "no: at byte 23 the pattern has \"/list\", the kind ends" },
+        { S("Chat"), S("chat"), "no: case counts" },
+        { S("mcp/request:Tools/*"), S("mcp/request:tools/call"), "no: case counts" },
+        { S("mcp/request:tools/call:x"), S("mcp/request:tools/call"), "no: it names a CONTEXT" },
+        { S("mcp/request:*:x"), S("mcp/request:tools/call"), "no: it names a CONTEXT" },
+        { S("mcp/request:tools/call:*"), S("mcp/request:tools/call"), "no: it names a CONTEXT" },
+        { S("mcp/request:*/list"), S("mcp/request:tools/call:x/list"), "no: \"*\" inside a pattern cannot cross" },
+        { S("agent/s*tatus"), S("agent/status"), "no: each \"*\" stands for at least one character" },
+        { S("mcp/request:x:**"), S("mcp/request:x:\u00e9"), "no: each \"*\" stands for at least" },
+        { S("a b"), S("agent/status"), "no: a pattern cannot contain spaces" },
+        { S("mcp/request:x:\u00e9"), S("mcp/request:x:\u00e8"), "no: at byte 15 the pattern has \"\u00e9\", the kind \"\u00e8\"" },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct buf out;
+
+        buf_init(&out, 4096);
+        CHECK_INT(policy_explain(c->kind, LIST(c->pattern), &out), c->reason[0] == 'y');
+        if (!strstr(buf_cstr(&out), c->reason))
+            CHECK_STR(buf_str(&out), str_of(c->reason));
+        buf_done(&out);
+    }
+}
+
+TEST(d13_the_verdict_names_what_decided)
+{
+    /* clang-format off */
+    static const struct { struct str kind; bool is_allowed; const char *verdict; } cases[] = {
+        { S("chat"),                true,  "\nallowed by \"chat\"\n"        },
+        { S("agent/status"),        true,  "\nallowed by \"*\"\n"           },
+        { S("participant/routing"), true,  "\nallowed: it concerns only"    },
+        { S("mcp/withdraw"),        true,  "\nallowed: taking back one's"  },
+        { S("system/welcome"),      false, "\nrefused: system, system/..."  },
+        { S("system"),              false, "\nrefused: system, system/..."  },
+        { S("presence"),            false, "\nrefused: system, system/..."  },
+        { S(""),                    false, "\nrefused: it is empty"         },
+        { S("mcp/other"),           false, "\nrefused: mcp kinds are"       },
+        { S("mcp/request:"),        false, "\nrefused: mcp kinds are"       },
+        { S("chat/x"),              false, "\nrefused: its first word"      },
+        { S("Chat"),                false, "\nrefused: it must be words"    },
+        { S("a\x1b[31m"),           false, "\nrefused: it must be words"    },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct buf out;
+
+        buf_init(&out, 4096);
+        CHECK_INT(policy_explain(c->kind, LIST(S("chat"), S("*")), &out), c->is_allowed);
+        if (!strstr(buf_cstr(&out), c->verdict))
+            CHECK_STR(buf_str(&out), str_of(c->verdict));
+        CHECK(!memchr(out.ptr, 0x1b, out.len));
+        buf_clear(&out);
+        CHECK_INT(policy_explain_json(c->kind, LIST(S("chat"), S("*")), &out),
+                  c->is_allowed);
+        buf_done(&out);
+    }
+}
+
+TEST(without_capabilities_everything_but_ones_own_routing_is_denied)
+{
+    struct buf out;
+
+    buf_init(&out, 4096);
+    CHECK(!policy_explain(S("chat"), (struct str_list){}, &out));
+    CHECK_STR(buf_str(&out), S("\"chat\"\ndenied: no capability covers it\n"));
+    CHECK(policy_explain(S("participant/routing"), (struct str_list){}, &out));
+    buf_done(&out);
+}
+
+TEST(the_json_form_says_the_same)
+{
+    struct buf out;
+
+    buf_init(&out, 4096);
+    CHECK(policy_explain_json(S("chat"), LIST(S("mcp/*"), S("chat")), &out));
+    CHECK_STR(
+        buf_str(&out),
+        S("{\"kind\":\"chat\",\"capabilities\":["
+          "{\"pattern\":\"mcp/*\",\"covers\":false,"
+          "\"reason\":\"at byte 1 the pattern has \\\"mcp/*\\\", the kind \\\"chat\\\"\"},"
+          "{\"pattern\":\"chat\",\"covers\":true,\"reason\":\"it is the same\"}],"
+          "\"allowed\":true,\"reason\":\"allowed by \\\"chat\\\"\"}"));
+    buf_done(&out);
+}
+
+TEST(a_kind_that_is_too_long_is_refused_without_being_compared)
+{
+    static char kind[10'000];
+    struct buf out;
+
+    memset(kind, 'a', sizeof(kind));
+    buf_init(&out, 100'000);
+    CHECK(!policy_explain((struct str){ kind, sizeof(kind) }, LIST(S("*")), &out));
+    CHECK(strstr(buf_cstr(&out), "more than 2048 bytes") != NULL);
+    buf_done(&out);
+}
+
+/* What is explained must be what is enforced. */
+TEST(the_explanation_agrees_with_the_capset)
+{
+    /* clang-format off */
+    static const struct str patterns[] = {
+        S("mcp/*"), S("mcp/request:*"), S("mcp/request:*/list"), S("mcp/*:tools/call"),
+        S("mcp/request:tools/call:x"), S("chat"), S("*"), S("**"), S("*/status"),
+        S("mcp/request:tools/call"), S("mcp/**:tools/*l"), S("a*b"),
+    };
+    static const struct str kinds[] = {
+        S("chat"), S("mcp/request:tools/call"), S("mcp/request:tools/call:x"),
+        S("mcp/request:tools/list"), S("mcp/request:tools/call:x/list"), S("mcp/approve"),
+        S("agent/status"), S("mcp/response:tools/call:a:b"), S("axb"), S("ab"),
+    };
+    /* clang-format on */
+    struct capsets *capsets = capsets_new();
+
+    for (size_t p = 0; p < COUNT(patterns); p++) {
+        struct capset *set = NULL;
+
+        CHECK_INT(capset_intern(capsets, LIST(patterns[p]), &set, NULL), OK);
+        for (size_t k = 0; k < COUNT(kinds); k++) {
+            struct buf out;
+
+            buf_init(&out, 4096);
+            CHECK_INT(policy_explain(kinds[k], LIST(patterns[p]), &out),
+                      capset_may(set, kinds[k]) == VERDICT_ALLOW);
+            buf_done(&out);
+        }
+        capset_unref(set);
+    }
+    capsets_free(capsets);
+}
