@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the option tables cannot say: options that need or exclude each other, secrets in
+ * files, and limits that depend on other limits.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "config/config_priv.h"
+
+enum { TOKEN_MAX = 4096 };
+
+#define FAIL(reader, where, ...) \
+    config_fail((reader)->config, (where), (reader)->problem, __VA_ARGS__)
+
+enum err check_tls(struct reader *reader, const struct node *node, void *object)
+{
+    const struct config_tls *tls = object;
+
+    if ((tls->certificate.len == 0) != (tls->key.len == 0))
+        return FAIL(reader, node->mark, "tls needs both \"certificate\" and \"key\"");
+    return OK;
+}
+
+/* Exactly one of two keys. */
+static enum err check_one_of(struct reader *reader, const struct node *node,
+                             const char *one, const char *other)
+{
+    const struct node *a = node_find(node, str_of(one));
+    const struct node *b = node_find(node, str_of(other));
+
+    if (!a && !b)
+        return FAIL(reader, node->mark, "token needs \"%s\" or \"%s\"", one, other);
+    if (a && b)
+        return FAIL(reader, b->key_mark, "token has both \"%s\" and \"%s\"", one, other);
+    return OK;
+}
+
+static bool is_one_of(char c, struct str set)
+{
+    return str_find(set, c, 0) < set.len;
+}
+
+/* What can stand behind "Bearer" (RFC 6750 2.1). */
+static bool is_token(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        bool is_alnum =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+        if (!is_alnum && !is_one_of(c, S("-._~+/=")))
+            return false;
+    }
+    return s.len > 0;
+}
+
+static void add_warning(struct reader *reader, struct config_mark mark, const char *path,
+                        const char *what)
+{
+    size_t at = reader->warning_count;
+    char text[256];
+
+    if (at == CONFIG_WARNINGS)
+        return;
+    (void)snprintf(text, sizeof(text), "%s %s", path, what);
+    reader->warnings[at] = arena_str(&reader->config->arena, str_of(text));
+    reader->warning_marks[at] = mark;
+    reader->warning_count += reader->warnings[at].ptr != NULL;
+}
+
+static ssize_t read_whole(int fd, char *out, size_t size)
+{
+    size_t len = 0;
+
+    while (len < size) {
+        ssize_t got = read(fd, out + len, size - len);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        len += (size_t)got;
+    }
+    return (ssize_t)len;
+}
+
+static struct str trim_lines(struct str s)
+{
+    struct str trimmed = str_trim(s);
+
+    while (trimmed.len && is_one_of(trimmed.ptr[trimmed.len - 1], S("\r\n")))
+        trimmed = str_trim(str_slice(trimmed, 0, trimmed.len - 1));
+    return trimmed;
+}
+
+static enum err read_token_file(struct reader *reader, struct config_mark mark,
+                                const char *path, struct str *ret)
+{
+    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char text[TOKEN_MAX + 1];
+    struct stat status;
+    struct str token;
+    ssize_t len;
+
+    if (fd < 0 || fstat(fd, &status))
+        return FAIL(reader, mark, "token_file %s: %s", SHOWN(str_of(path)),
+                    strerrordesc_np(errno));
+    if (!S_ISREG(status.st_mode))
+        return FAIL(reader, mark, "token_file %s is not a file", SHOWN(str_of(path)));
+    if (status.st_mode & (S_IRWXG | S_IRWXO))
+        add_warning(reader, mark, path, "can be read by others; chmod 600 it");
+    len = read_whole(fd, text, sizeof(text));
+    if (len < 0)
+        return FAIL(reader, mark, "token_file %s cannot be read", SHOWN(str_of(path)));
+    token = trim_lines((struct str){ text, (size_t)len });
+    if (len <= TOKEN_MAX && is_token(token))
+        *ret = arena_str(&reader->config->arena, token);
+    explicit_bzero(text, sizeof(text));
+    if (!ret->ptr)
+        return FAIL(reader, mark,
+                    "token_file %s must hold one token of letters, digits and -._~+/=",
+                    SHOWN(str_of(path)));
+    return OK;
+}
+
+enum err check_token(struct reader *reader, const struct node *node, void *object)
+{
+    struct config_token *token = object;
+    const struct node *source = node_find(node, S("token_file"));
+    enum err err = check_one_of(reader, node, "token", "token_file");
+
+    if (!err)
+        err = check_one_of(reader, node, "capabilities", "profile");
+    if (err)
+        return err;
+    if (source && !reader->base_dir)
+        return FAIL(reader, source->mark, "token_file is not possible here");
+    if (source)
+        return read_token_file(reader, source->mark, token->token_file.ptr,
+                               &token->token);
+    if (!is_token(token->token))
+        return FAIL(reader, node_find(node, S("token"))->mark,
+                    "token may contain only letters, digits and -._~+/=");
+    return OK;
+}
+
+/* Two entries with one secret: nobody could say who comes. */
+static enum err check_unique_tokens(struct reader *reader)
+{
+    const struct config_token *tokens = reader->config->tokens.items;
+    size_t count = reader->config->tokens.count;
+    struct config_mark *marks = arena_alloc(&reader->nodes, count * sizeof(*marks));
+    enum err err = marks ? OK : ERR_TOO_BIG;
+    struct map seen;
+
+    map_init(&seen);
+    for (size_t i = 0; i < count && !err; i++) {
+        const struct config_mark *other = map_find(&seen, tokens[i].token);
+
+        if (other)
+            err = FAIL(reader, tokens[i].mark, "token is the same as that in line %u",
+                       other->line);
+        marks[i] = tokens[i].mark;
+        map_set(&seen, tokens[i].token, &marks[i]);
+    }
+    map_done(&seen);
+    return err;
+}
+
+#define LIMIT(member) #member, offsetof(struct config_limits, member)
+/* clang-format off */
+static const struct {
+    const char *name;
+    size_t offset;
+    size_t factor; /* at least so many times … */
+    const char *base;
+    size_t base_offset;
+} at_least[] = {
+    { LIMIT(outbox), 2, LIMIT(envelope)    },
+    { LIMIT(outbox), 1, LIMIT(outbox_soft) },
+    { LIMIT(body),   1, LIMIT(envelope)    },
+    { LIMIT(head),   1, LIMIT(uri)         },
+};
+/* clang-format on */
+
+static enum err check_limits(struct reader *reader, const struct node *limits)
+{
+    const char *object = (const char *)&reader->config->limits;
+
+    for (size_t i = 0; i < COUNT(at_least); i++) {
+        uint64_t value = *(const size_t *)(const void *)(object + at_least[i].offset);
+        uint64_t base = *(const size_t *)(const void *)(object + at_least[i].base_offset);
+        const struct node *at = node_find(limits, str_of(at_least[i].name));
+
+        if (value >= at_least[i].factor * base)
+            continue;
+        if (!at)
+            at = node_find(limits, str_of(at_least[i].base));
+        return FAIL(reader, at ? at->mark : limits->mark,
+                    "%s (%llu bytes) must be at least %s%s (%llu bytes)",
+                    at_least[i].name, (unsigned long long)value,
+                    at_least[i].factor == 2 ? "twice " : "", at_least[i].base,
+                    (unsigned long long)base);
+    }
+    return OK;
+}
+
+enum err check_config(struct reader *reader, const struct node *root, void *object)
+{
+    struct config *config = object;
+    enum err err;
+
+    if (!config->limits.outbox_soft)
+        config->limits.outbox_soft = config->limits.outbox / 2;
+    err = check_limits(reader, node_find(root, S("limits")));
+    if (err)
+        return err;
+    return check_unique_tokens(reader);
+}

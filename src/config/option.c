@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The option table. One row is parser, default, bounds, `moot config print` and manual.
+ */
+#include "base/cleanup.h"
+#include "config/config_priv.h"
+
+/* Numbers are stored through uint64_t, whatever the member is called. */
+_Static_assert(sizeof(size_t) == sizeof(uint64_t));
+_Static_assert(sizeof(enum config_switch) == sizeof(int));
+
+#define ROW(type, member, sort) \
+    .name = #member, .kind = (sort), .offset = offsetof(type, member)
+#define ROW_MS(type, member) \
+    .name = #member, .kind = OPTION_DURATION, .offset = offsetof(type, member##_ms)
+#define SCHEMA(type, table, title, checker)                        \
+    {                                                              \
+        .noun = (title), .size = sizeof(type), .options = (table), \
+        .count = COUNT(table), .check = (checker)                  \
+    }
+
+static const char *const log_levels[] = { "error", "warn", "info", "debug", NULL };
+static const char *const off_on[] = { "off", "on", NULL };
+static const char *const duplicates[] = { "share", "replace", "refuse", NULL };
+static const char *const proposal_modes[] = { "free", "once", NULL };
+static const char *const participant_types[] = { "human", "agent", "service", NULL };
+
+/* clang-format off */
+#define T(member, sort) ROW(struct config_tls, member, sort)
+static const struct option tls_options[] = {
+    { T(certificate, OPTION_PATH), .help = "certificate chain, PEM" },
+    { T(key,         OPTION_PATH), .help = "private key, PEM" },
+};
+#undef T
+
+#define T(member, sort) ROW(struct config_topic, member, sort)
+static const struct option topic_options[] = {
+    { T(duplicate,           OPTION_CHOICE), .preset = "share", .choices = duplicates,               .help = "several connections of one id: all take part, the newest replaces the others, or the newest is refused" },
+    { T(proposals,           OPTION_CHOICE), .preset = "once",  .choices = proposal_modes,           .help = "how often a proposal may be fulfilled" },
+    { T(ring_messages,       OPTION_COUNT),  .preset = "1000",  .min = "0", .max = "1000000",        .help = "envelopes kept in memory for those who reconnect" },
+    { T(ring_bytes,          OPTION_SIZE),   .preset = "4MiB",  .min = "0", .max = "1GiB",           .help = "bytes kept in memory for those who reconnect" },
+    { ROW_MS(struct config_topic, proposal_expiry), .preset = "5m",   .min = "1s", .max = "24h",     .help = "how long a proposal stays open" },
+    { ROW_MS(struct config_topic, presence_delay),  .preset = "50ms", .min = "0",  .max = "1s",      .help = "how long joins and leaves are collected" },
+    { T(max_members,         OPTION_COUNT),  .preset = "10000", .min = "1", .max = "1000000",        .help = "members at a time" },
+    { T(announce_violations, OPTION_BOOL),   .preset = "off",   .choices = off_on,                   .help = "tell the topic about refused envelopes" },
+};
+#undef T
+static const struct schema topic_schema = SCHEMA(struct config_topic, topic_options, "topic", NULL);
+
+#define T(member, sort) ROW(struct config_topics, member, sort)
+static const struct option topics_options[] = {
+    { T(open,     OPTION_BOOL),    .preset = "true",                                   .help = "topics come into being when someone enters; false: only the named ones exist" },
+    { T(max,      OPTION_COUNT),   .preset = "100000", .min = "1", .max = "10000000",  .help = "topics at a time" },
+    { T(defaults, OPTION_SECTION), .schema = &topic_schema,                            .help = "settings of every topic" },
+    { T(named,    OPTION_MAP),     .schema = &topic_schema, .template = offsetof(struct config_topics, defaults),
+                                                                                       .help = "topics with settings of their own, by name; a list of names will do" },
+};
+#undef T
+
+#define T(member, sort) ROW(struct config_token, member, sort)
+static const struct option token_options[] = {
+    { T(name,         OPTION_TEXT),   .help = "public name, for lists and revoking" },
+    { T(token,        OPTION_SECRET), .unless = offsetof(struct config_token, token_file), .help = "the secret itself" },
+    { T(token_file,   OPTION_PATH),   .help = "file that holds the secret, instead of token" },
+    { T(id,           OPTION_TEXT),   .is_required = true, .mark = offsetof(struct config_token, id_mark), .help = "participant id" },
+    { T(topics,       OPTION_TEXTS),  .preset = "*",                    .help = "topics it may enter; * at the end stands for anything" },
+    { T(capabilities, OPTION_TEXTS),                                    .help = "patterns over the kinds it may send" },
+    { T(profile,      OPTION_TEXT),   .mark = offsetof(struct config_token, profile_mark), .help = "name of a set of capabilities, instead of capabilities" },
+    { T(type,         OPTION_TEXT),   .choices = participant_types,     .help = "what stands behind it; the profile's when not given" },
+    { T(admin,        OPTION_SWITCH),                                   .help = "may use /admin; the profile's when not given" },
+    { .name = "expires_at", .kind = OPTION_TIME, .offset = offsetof(struct config_token, expires_ms), .help = "when it becomes void, RFC 3339" },
+};
+#undef T
+
+#define T(member, sort) ROW(struct config_profile, member, sort)
+static const struct option profile_options[] = {
+    { T(capabilities, OPTION_TEXTS),  .is_required = true,          .help = "patterns over the kinds its holders may send" },
+    { T(type,         OPTION_TEXT),   .choices = participant_types, .help = "what stands behind its holders" },
+    { T(admin,        OPTION_SWITCH),                               .help = "its holders may use /admin" },
+};
+#undef T
+
+#define T(member, sort) ROW(struct config_limits, member, sort)
+#define MS(member)      ROW_MS(struct config_limits, member)
+static const struct option limits_options[] = {
+    { T(envelope,      OPTION_SIZE),      .preset = "1MiB",     .min = "1KiB",  .max = "64MiB",      .help = "largest envelope accepted" },
+    { T(outbox,        OPTION_SIZE),      .preset = "2MiB",     .min = "2KiB",  .max = "1GiB",       .help = "bytes that may wait for one member before it is closed; at least twice the envelope" },
+    { T(outbox_soft,   OPTION_SIZE),      .preset = "auto",     .min = "1KiB",  .max = "1GiB", .word = "auto", .help = "bytes that may wait before the member is warned; auto is half of outbox" },
+    { T(depth,         OPTION_COUNT),     .preset = "128",      .min = "1",     .max = "1024",       .help = "nesting of an envelope" },
+    { T(rate_messages, OPTION_RATE),      .preset = "1000/s",   .min = "0",     .max = "1000000000/s", .help = "envelopes per participant and second; 0 is unlimited" },
+    { T(rate_bytes,    OPTION_BYTE_RATE), .preset = "16MiB/s",  .min = "0",     .max = "1024GiB/s",  .help = "bytes per participant and second; 0 is unlimited" },
+    { MS(burst),                          .preset = "2s",       .min = "100ms", .max = "1m",         .help = "how much of a rate can be saved up; one envelope always fits" },
+    { T(rate_strikes,  OPTION_COUNT),     .preset = "1000",     .min = "1",     .max = "1000000000", .help = "envelopes refused for their rate within 10 s before the connection is closed" },
+    { T(connections,   OPTION_COUNT),     .preset = "50000",    .min = "1",     .max = "10000000",   .help = "connections at a time" },
+    { T(connections_per_participant, OPTION_COUNT), .preset = "10000", .min = "1", .max = "1000000",    .help = "connections of one participant at a time" },
+    { T(head,          OPTION_SIZE),      .preset = "16KiB",    .min = "1KiB",  .max = "1MiB",       .help = "largest request head; at least the uri" },
+    { T(body,          OPTION_SIZE),      .preset = "2MiB",     .min = "1KiB",  .max = "1GiB",       .help = "largest request body; at least the envelope" },
+    { T(uri,           OPTION_SIZE),      .preset = "8KiB",     .min = "256",   .max = "1MiB",       .help = "longest request target" },
+    { T(fragments,     OPTION_COUNT),     .preset = "1024",     .min = "1",     .max = "1000000",    .help = "frames that may make up one envelope" },
+    { MS(head_timeout),                   .preset = "10s",      .min = "100ms", .max = "10m",        .help = "time for a request head, TLS included" },
+    { MS(body_timeout),                   .preset = "30s",      .min = "100ms", .max = "1h",         .help = "time for a request body" },
+    { MS(keepalive_timeout),              .preset = "75s",      .min = "100ms", .max = "1h",         .help = "silence between two requests" },
+    { MS(ping_interval),                  .preset = "30s",      .min = "0",     .max = "1h",         .help = "silence before a ping; 0 is never" },
+    { MS(pong_timeout),                   .preset = "10s",      .min = "100ms", .max = "1h",         .help = "time for the answer to a ping" },
+    { MS(stall_timeout),                  .preset = "10s",      .min = "100ms", .max = "1h",         .help = "time without progress before a slow reader is closed" },
+    { MS(wait_max),                       .preset = "60s",      .min = "0",     .max = "1h",         .help = "longest wait of a long poll" },
+    { T(tickets,       OPTION_COUNT),     .preset = "10000",    .min = "1",     .max = "1000000",    .help = "unused tickets at a time" },
+    { T(login_failures, OPTION_COUNT),    .preset = "100",      .min = "0",     .max = "1000000",    .help = "wrong tokens per address and minute; 0 is unlimited" },
+    { MS(kick_bar),                       .preset = "60s",      .min = "0",     .max = "24h",        .help = "how long who was kicked stays out" },
+    { MS(drain_timeout),                  .preset = "4s",       .min = "0",     .max = "10m",        .help = "time for farewells when the gateway stops" },
+};
+#undef MS
+#undef T
+
+static const struct schema tls_schema     = SCHEMA(struct config_tls,     tls_options,     "tls",     check_tls);
+static const struct schema topics_schema  = SCHEMA(struct config_topics,  topics_options,  "topics",  NULL);
+static const struct schema token_schema   = SCHEMA(struct config_token,   token_options,   "token",   check_token);
+static const struct schema profile_schema = SCHEMA(struct config_profile, profile_options, "profile", NULL);
+static const struct schema limits_schema  = SCHEMA(struct config_limits,  limits_options,  "limits",  NULL);
+
+#define T(member, sort) ROW(struct config, member, sort)
+static const struct option options[] = {
+    { T(listen,      OPTION_TEXTS),   .preset = "127.0.0.1:8420",                     .help = "addresses to accept connections on: HOST:PORT, [IPV6]:PORT or unix:PATH" },
+    { T(data,        OPTION_PATH),    .needs_restart = true,                          .help = "folder for what survives a restart; otherwise $MOOT_DATA, $XDG_STATE_HOME/moot or ~/.local/state/moot" },
+    { T(workers,     OPTION_COUNT),   .preset = "auto", .min = "1", .max = "64", .word = "auto", .needs_restart = true, .help = "threads that serve connections; auto is one per core" },
+    { T(log,         OPTION_CHOICE),  .preset = "info", .choices = log_levels,        .help = "what is worth a line on standard error" },
+    { T(tls,         OPTION_SECTION), .schema = &tls_schema,                          .help = "encryption; plain when not given" },
+    { T(hosts,       OPTION_TEXTS),                                                   .help = "names by which clients may call this gateway, besides localhost and the address it listens on" },
+    { T(origins,     OPTION_TEXTS),                                                   .help = "origins of foreign web pages that may connect" },
+    { T(topics,      OPTION_SECTION), .schema = &topics_schema,                       .help = "rooms" },
+    { T(profiles,    OPTION_MAP),     .schema = &profile_schema,                      .help = "named sets of capabilities, besides the built-in ones" },
+    { T(tokens,      OPTION_LIST),    .schema = &token_schema,                        .help = "who may connect, besides the tokens in the store" },
+    { T(limits,      OPTION_SECTION), .schema = &limits_schema,                       .help = "what one client may ask of the gateway" },
+    { T(compression, OPTION_BOOL),    .preset = "on", .choices = off_on,              .help = "permessage-deflate for those who offer it" },
+    { T(compression_min, OPTION_SIZE), .preset = "512", .min = "0", .max = "64MiB",   .help = "smallest envelope worth compressing" },
+};
+#undef T
+/* clang-format on */
+
+const struct schema config_schema = SCHEMA(struct config, options, "file", check_config);
