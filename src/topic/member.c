@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "topic/member.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "topic/topic_priv.h"
+
+enum { FIRST_SLICES = 4, COPY_BLOCK = 4096 };
+
+/* --- slices --- */
+
+static struct slice *last_slice(struct member *m)
+{
+    return m->count ? &m->slices[m->first + m->count - 1] : NULL;
+}
+
+static struct slice *new_slice(struct member *m)
+{
+    if (m->slices && m->first + m->count == m->room && m->first > 0) {
+        memmove(m->slices, m->slices + m->first, m->count * sizeof(*m->slices));
+        m->first = 0;
+    }
+    if (m->first + m->count == m->room) {
+        m->room = m->room ? m->room * 2 : FIRST_SLICES;
+        m->slices = xrealloc(m->slices, m->room * sizeof(*m->slices));
+    }
+    m->count++;
+    return last_slice(m);
+}
+
+/* Bytes of the member's own: appended to its last private block where they fit. */
+static void add_copy(struct member *m, struct str bytes, bool counts)
+{
+    struct slice *last = last_slice(m);
+    struct block *block;
+
+    if (counts)
+        m->queued += (uint32_t)bytes.len;
+    if (last && last->counts == counts && last->block->refs == 1 && !last->block->next &&
+        last->to == last->block->used &&
+        last->block->size - last->block->used >= bytes.len) {
+        block = last->block;
+    } else {
+        /* Where some wait, more will come: many small ones share a block. */
+        bool has_company = m->is_blocked || m->count > 0;
+        size_t size = has_company && bytes.len < COPY_BLOCK ? COPY_BLOCK : bytes.len;
+
+        block = block_new(size, 0);
+        *new_slice(m) = (struct slice){ .block = block, .counts = counts };
+        last = last_slice(m);
+    }
+    memcpy(block->bytes + block->used, bytes.ptr, bytes.len);
+    block->used += (uint32_t)bytes.len;
+    last->to = block->used;
+}
+
+void member_add_slice(struct member *m, struct block *block, uint32_t from, uint32_t to)
+{
+    struct slice *last = last_slice(m);
+
+    if (from == to)
+        return;
+    if (m->is_blocked) {
+        add_copy(m, (struct str){ block->bytes + from, to - from }, true);
+        return;
+    }
+    m->queued += to - from;
+    if (last && last->counts && last->block == block && last->to == from) {
+        last->to = to;
+        return;
+    }
+    *new_slice(m) = (struct slice){ block_ref(block), from, to, true };
+}
+
+static void drop_slices(struct member *m)
+{
+    for (; m->count; m->count--, m->first++)
+        block_unref(m->slices[m->first].block);
+    free(m->slices);
+    m->slices = NULL;
+    m->first = 0;
+    m->room = 0;
+    m->queued = 0;
+}
+
+void member_clear(struct member *m)
+{
+    drop_slices(m);
+    block_unref(m->block);
+    m->block = NULL;
+}
+
+/* --- the cursor --- */
+
+static bool is_live(const struct member *m)
+{
+    return m->block != NULL;
+}
+
+/* How far the current block may be sent. */
+static uint32_t visible_in(const struct lane *lane, const struct block *block)
+{
+    if (block->base + block->used <= lane->visible)
+        return block->used;
+    return lane->visible > block->base ? (uint32_t)(lane->visible - block->base) : 0;
+}
+
+/* Moves from the end of a finished block to the next one. */
+static void advance(struct member *m)
+{
+    while (m->block->next && m->at == m->block->used) {
+        struct block *next = block_ref(m->block->next);
+
+        block_unref(m->block);
+        m->block = next;
+        m->at = 0;
+    }
+}
+
+void member_go_live(struct member *m)
+{
+    block_unref(m->block);
+    m->block = block_ref(m->lane->tail);
+    m->at = m->block->used;
+    m->replay_seq = 0;
+}
+
+void member_close_open(struct member *m)
+{
+    if (!is_live(m))
+        return;
+    for (;;) {
+        uint32_t end;
+
+        advance(m);
+        end = visible_in(m->lane, m->block);
+        if (end <= m->at)
+            return;
+        member_add_slice(m, m->block, m->at, end);
+        m->at = end;
+    }
+}
+
+void member_skip_last(struct member *m, size_t frame_len)
+{
+    if (!is_live(m))
+        return;
+    /* Everything before the last frame is still owed. */
+    m->lane->visible -= frame_len;
+    member_close_open(m);
+    m->lane->visible += frame_len;
+    advance(m);
+    m->at += (uint32_t)frame_len;
+}
+
+size_t member_backlog(const struct member *m)
+{
+    size_t open = 0;
+
+    if (is_live(m) && m->lane->visible > m->block->base + m->at)
+        open = (size_t)(m->lane->visible - m->block->base - m->at);
+    return m->queued + open;
+}
+
+/* --- taking --- */
+
+static size_t pull_slices(const struct member *m, struct iovec *out, size_t max)
+{
+    size_t n = m->count < max ? m->count : max;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct slice *slice = &m->slices[m->first + i];
+
+        out[i] =
+            (struct iovec){ slice->block->bytes + slice->from, slice->to - slice->from };
+    }
+    return n;
+}
+
+static size_t pull_open(struct member *m, struct iovec *out, size_t max)
+{
+    struct block *block;
+    uint32_t at;
+    size_t n = 0;
+
+    advance(m);
+    block = m->block;
+    at = m->at;
+    while (n < max && block) {
+        uint32_t end = visible_in(m->lane, block);
+
+        if (end > at)
+            out[n++] = (struct iovec){ block->bytes + at, end - at };
+        if (end < block->used)
+            break;
+        block = block->next;
+        at = 0;
+    }
+    return n;
+}
+
+size_t member_pull(struct member *m, struct iovec *out, size_t max)
+{
+    size_t n;
+
+    if (m->count == 0 && m->replay_seq)
+        member_replay_more(m);
+    n = pull_slices(m, out, max);
+    if (n < max && n == m->count && is_live(m))
+        n += pull_open(m, out + n, max - n);
+    return n;
+}
+
+static size_t take_from_slice(struct member *m, size_t bytes)
+{
+    struct slice *slice = &m->slices[m->first];
+    size_t taken = slice->to - slice->from;
+
+    if (taken > bytes)
+        taken = bytes;
+    slice->from += (uint32_t)taken;
+    if (slice->counts)
+        m->queued -= (uint32_t)taken;
+    if (slice->from == slice->to) {
+        block_unref(slice->block);
+        m->first++;
+        m->count--;
+    }
+    return taken;
+}
+
+void member_taken(struct member *m, size_t bytes)
+{
+    while (bytes && m->count)
+        bytes -= take_from_slice(m, bytes);
+    if (m->count == 0 && m->room)
+        drop_slices(m);
+    while (bytes && is_live(m)) {
+        size_t here;
+
+        advance(m);
+        here = m->block->used - m->at;
+        if (here > bytes)
+            here = bytes;
+        m->at += (uint32_t)here;
+        bytes -= here;
+    }
+    if (is_live(m))
+        advance(m);
+    if (member_backlog(m) == 0)
+        m->was_warned = false;
+}
+
+/* --- blocked --- */
+
+/* Copies what is held of shared blocks, so that a stalled reader pins none of them. */
+static void copy_slices(struct member *m)
+{
+    struct member copy = { .is_blocked = true };
+
+    for (size_t i = 0; i < m->count; i++) {
+        const struct slice *slice = &m->slices[m->first + i];
+
+        add_copy(
+            &copy,
+            (struct str){ slice->block->bytes + slice->from, slice->to - slice->from },
+            slice->counts);
+    }
+    drop_slices(m);
+    m->slices = copy.slices;
+    m->first = copy.first;
+    m->count = copy.count;
+    m->room = copy.room;
+    m->queued = copy.queued;
+}
+
+void member_set_blocked(struct member *m, bool is_blocked)
+{
+    if (m->is_blocked == is_blocked)
+        return;
+    m->is_blocked = is_blocked;
+    if (is_blocked && m->count)
+        copy_slices(m);
+}
+
+/* --- private frames --- */
+
+void member_add_exempt(struct member *m, struct str frames)
+{
+    add_copy(m, frames, false);
+}
+
+void member_send_frame(struct member *m, struct str frame)
+{
+    member_close_open(m);
+    add_copy(m, frame, true);
+    m->ops->on_ready(m);
+}
+
+static void add_encoded(struct member *m, struct str text, bool counts)
+{
+    const struct encoding *encoding = m->lane->encoding;
+    struct buf frame;
+
+    buf_init(&frame, text.len + 1024);
+    if (encoding->encode(encoding, text, &frame) == OK)
+        add_copy(m, buf_str(&frame), counts);
+    buf_done(&frame);
+}
+
+void member_send(struct member *m, struct str text, enum frame_weight weight)
+{
+    member_close_open(m);
+    add_encoded(m, text, weight == FRAME_COUNTS);
+    m->ops->on_ready(m);
+}

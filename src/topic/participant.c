@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "topic/participant.h"
+
+/*
+ * Participants of a topic: found by id, made when someone of that id first comes, kept
+ * for a while after the last member has left (rates, pauses and the replay bound must not
+ * be shaken off by reconnecting).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "topic/topic_priv.h"
+
+struct participant *participant_find(const struct topic *topic, struct str id)
+{
+    return map_find(&topic->participants, id);
+}
+
+/* Has no member: goes to the end of those that are to be forgotten some day. */
+static void note_absent(struct participant *participant, uint64_t now_ms)
+{
+    participant->absent_ms = now_ms;
+    participant->seen_seq = participant->topic->ring.next_seq;
+    list_remove(&participant->absent_link);
+    list_append(&participant->topic->absent, &participant->absent_link);
+}
+
+static void swap(struct capset **held, struct capset *caps)
+{
+    struct capset *old = *held;
+
+    *held = caps ? capset_ref(caps) : NULL;
+    capset_unref(old);
+}
+
+struct participant *participant_enter(struct topic *topic, struct str id,
+                                      enum participant_type type, struct capset *caps,
+                                      uint64_t now_ms)
+{
+    struct participant *participant = participant_find(topic, id);
+
+    if (!participant) {
+        participant = xcalloc(1, sizeof(*participant) + id.len);
+        memcpy(participant->text, id.ptr, id.len);
+        participant->id = (struct str){ participant->text, id.len };
+        participant->topic = topic;
+        participant->first_seq = topic->ring.next_seq;
+        list_init(&participant->members);
+        map_set(&topic->participants, participant->id, participant);
+    }
+    if (participant->member_count == 0)
+        note_absent(participant, now_ms);
+    participant->type = (uint8_t)type;
+    swap(&participant->capabilities, caps);
+    return participant;
+}
+
+void member_set_capabilities(struct member *member, struct capset *caps)
+{
+    swap(&member->capabilities, caps);
+}
+
+void participant_set_capabilities(struct participant *participant, struct capset *caps)
+{
+    struct member *member;
+
+    swap(&participant->capabilities, caps);
+    LIST_FOREACH(member, &participant->members, peer_link)
+        member_set_capabilities(member, caps);
+}
+
+struct conduct *participant_conduct(struct participant *participant)
+{
+    if (!participant->conduct)
+        participant->conduct = xcalloc(1, sizeof(*participant->conduct));
+    return participant->conduct;
+}
+
+bool participant_is_barred(const struct participant *participant, uint64_t now_ms)
+{
+    return participant->conduct && participant->conduct->barred_until_ms > now_ms;
+}
+
+void participant_free(struct participant *participant)
+{
+    capset_unref(participant->capabilities);
+    free(participant->conduct);
+    free(participant);
+}
+
+void participant_end(struct participant *participant, enum member_end why)
+{
+    struct member *member;
+
+    LIST_FOREACH(member, &participant->members, peer_link) {
+        if (member->is_ending)
+            continue;
+        member->is_ending = true;
+        member->ops->on_end(member, why);
+    }
+}
+
+static void forget(struct participant *participant)
+{
+    struct topic *topic = participant->topic;
+
+    (void)map_remove(&topic->participants, participant->id);
+    list_remove(&participant->absent_link);
+    list_remove(&participant->pending_link);
+    participant_free(participant);
+}
+
+void participant_rest(struct participant *participant, uint64_t now_ms)
+{
+    note_absent(participant, now_ms);
+}
+
+/* A pause or a bar must last, and so must the right to see what was said since it was
+ * last here, as long as the ring holds any of what came before. */
+static bool must_stay(const struct participant *participant, uint64_t before_ms)
+{
+    return participant->is_paused || participant_is_barred(participant, before_ms) ||
+           participant->seen_seq > participant->topic->ring.first_seq;
+}
+
+void topic_forget_absent(struct topic *topic, uint64_t before_ms)
+{
+    struct participant *participant;
+
+    LIST_FOREACH(participant, &topic->absent, absent_link) {
+        if (participant->absent_ms > before_ms)
+            return;
+        if (link_is_set(&participant->pending_link) ||
+            (before_ms != UINT64_MAX && must_stay(participant, before_ms)))
+            continue;
+        forget(participant);
+    }
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A participant is an id with capabilities in a topic. It is made when someone of that id
+ * first comes and outlives its members for a while, so that rates, pauses and bars are
+ * not shaken off by reconnecting.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/str.h"
+#include "policy/capset.h"
+#include "policy/profile.h"
+#include "topic/member.h"
+
+struct topic;
+
+/* A token bucket; see admit/rate.h. */
+struct bucket {
+    uint64_t filled_ms;
+    uint64_t level; /* thousandths */
+};
+
+/* How a participant has behaved; made when it first does something. */
+struct conduct {
+    struct bucket messages;
+    struct bucket bytes;
+    uint64_t strikes_since_ms;
+    uint64_t strikes; /* rate refusals in the current window */
+    uint64_t violations;
+    uint64_t barred_until_ms; /* after a kick */
+};
+
+/* What the others have been told about a participant. */
+enum announced { ANNOUNCED_ABSENT, ANNOUNCED_PRESENT };
+
+struct participant {
+    struct topic *topic;
+    struct str id;               /* in `text` */
+    struct capset *capabilities; /* of who came last, for those who look */
+    struct conduct *conduct;     /* NULL: it has done nothing yet */
+    struct link members;
+    struct link pending_link; /* a presence change to be announced */
+    struct link absent_link;
+    uint64_t first_seq; /* replay never reaches before it */
+    uint64_t seen_seq;  /* what came next when it was last here, if it is absent */
+    uint64_t absent_ms;
+    uint64_t routing_number; /* of the last delivery that named it */
+    uint32_t member_count;
+    uint8_t type;
+    uint8_t announced;
+    bool is_paused;
+    char text[];
+};
+
+struct participant *participant_find(const struct topic *topic, struct str id);
+
+/* Finds or makes the record; it keeps its own reference on the capset and takes the
+ * newest rights. Without a member it counts as absent from now on. */
+struct participant *participant_enter(struct topic *topic, struct str id,
+                                      enum participant_type type, struct capset *caps,
+                                      uint64_t now_ms);
+
+/* From now on these are the rights of the participant and of all its members. */
+void participant_set_capabilities(struct participant *participant, struct capset *caps);
+
+/* Its conduct, made where there is none yet. */
+struct conduct *participant_conduct(struct participant *participant);
+
+/* Is it kept out after a kick? */
+bool participant_is_barred(const struct participant *participant, uint64_t now_ms);
+
+/* Ends every member of the participant. */
+void participant_end(struct participant *participant, enum member_end why);
+
+/* Frees the record alone; it stands in no list any more. */
+void participant_free(struct participant *participant);

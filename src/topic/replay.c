@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Replay after a reconnect (D16). A replaying member holds a sequence number, no memory:
+ * each time its connection can take more, the next entries are taken from the ring; when
+ * it has caught up it becomes an ordinary reader. If the ring rolls on faster than it
+ * reads, it is told of the gap and goes on with what is left.
+ */
+#include "base/arena.h"
+#include "envelope/system.h"
+#include "topic/topic_priv.h"
+
+enum { BATCH_BYTES = 64 * 1024 };
+
+static void send_gap(struct member *m, struct str after, uint64_t missed)
+{
+    struct topic *topic = m->topic;
+    char id[SYSTEM_ID];
+    struct json_writer w;
+    struct buf out;
+
+    buf_init(&out, 4096);
+    system_begin(&w, &out,
+                 &(struct system_head){ .kind = S("system/gap"),
+                                        .id = topic_system_id(topic, id),
+                                        .wall_ms = topic->ops->wall_ms(topic),
+                                        .to = m->participant->id });
+    json_put_str(&w, S("message"),
+                 S("Some envelopes are no longer held; what follows is not complete."));
+    if (after.len)
+        json_put_str(&w, S("after"), after);
+    if (missed)
+        json_put_uint(&w, S("missed"), missed);
+    system_end(&w);
+    member_send(m, buf_str(&out), FRAME_EXEMPT);
+    buf_done(&out);
+}
+
+bool topic_entry_concerns(const struct topic *topic, const struct entry *entry,
+                          struct str id, enum routing routing)
+{
+    struct envelope env;
+    struct envelope_problem problem;
+
+    if (routing == ROUTE_ALL || !entry->has_to)
+        return true;
+    if (entry->also_hash && entry->also_hash == hash_of(&topic->ring.key, id))
+        return true;
+    arena_reset(topic->scratch);
+    /* It was admitted, so it scans. */
+    if (envelope_scan(entry_text(entry), JSON_MAX_DEPTH, topic->scratch, &env, &problem))
+        return false;
+    return envelope_names(&env, id);
+}
+
+static bool is_wanted(const struct member *m, const struct entry *entry)
+{
+    if (entry->sender == m->number && !m->wants_echo)
+        return false; /* said while it was catching up */
+    return topic_entry_concerns(m->topic, entry, m->participant->id,
+                                (enum routing)m->routing);
+}
+
+static void join_live(struct member *m)
+{
+    list_remove(&m->lane_link);
+    m->replay_seq = 0;
+    if (m->routing == ROUTE_ALL) {
+        list_append(&m->lane->members, &m->lane_link);
+        member_go_live(m);
+    } else {
+        list_append(&m->topic->directed, &m->lane_link);
+    }
+}
+
+static void add_entry(struct member *m, struct str text, struct buf *frames)
+{
+    const struct encoding *encoding = m->lane->encoding;
+
+    /* The buffer's bound exceeds any envelope, so this cannot fail half-way. */
+    if (encoding->encode(encoding, text, frames))
+        frames->is_full = true;
+}
+
+void member_replay_more(struct member *m)
+{
+    struct topic *topic = m->topic;
+    struct buf frames;
+
+    if (m->replay_seq < topic->ring.first_seq) {
+        send_gap(m, S(""), topic->ring.first_seq - m->replay_seq);
+        m->replay_seq = topic->ring.first_seq;
+    }
+    buf_init(&frames, SIZE_MAX / 2);
+    while (m->replay_seq < topic->ring.next_seq && frames.len < BATCH_BYTES) {
+        const struct entry *entry = ring_at(&topic->ring, m->replay_seq++);
+
+        if (is_wanted(m, entry))
+            add_entry(m, entry_text(entry), &frames);
+    }
+    if (frames.len)
+        member_add_exempt(m, buf_str(&frames));
+    if (m->replay_seq >= topic->ring.next_seq)
+        join_live(m);
+    buf_done(&frames);
+}
+
+bool member_replay_after(struct member *m, struct str id)
+{
+    struct topic *topic = m->topic;
+    uint64_t seq = ring_find(&topic->ring, id);
+    bool is_found = seq != 0;
+
+    if (!is_found)
+        send_gap(m, id, 0);
+    seq = is_found ? seq + 1 : topic->ring.first_seq;
+    if (seq < m->participant->first_seq)
+        seq = m->participant->first_seq;
+    if (seq >= topic->ring.next_seq)
+        return is_found;
+    list_remove(&m->lane_link);
+    list_append(&topic->replaying, &m->lane_link);
+    block_unref(m->block);
+    m->block = NULL;
+    m->replay_seq = seq;
+    m->ops->on_ready(m);
+    return is_found;
+}

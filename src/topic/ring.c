@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "topic/ring.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+enum { FIRST_ENTRIES = 8 };
+
+void ring_init(struct ring *ring, size_t max_entries, size_t max_bytes)
+{
+    *ring = (struct ring){
+        .first_seq = 1, .next_seq = 1, .max_entries = max_entries, .max_bytes = max_bytes
+    };
+    hash_key_random(&ring->key);
+}
+
+static size_t held(const struct ring *ring)
+{
+    return (size_t)(ring->next_seq - ring->first_seq);
+}
+
+static struct entry *at(const struct ring *ring, uint64_t seq)
+{
+    return &ring->entries[seq & (ring->size - 1)];
+}
+
+void ring_done(struct ring *ring)
+{
+    if (held(ring))
+        block_unref(at(ring, ring->first_seq)->block);
+    free(ring->entries);
+    free(ring->slots);
+    ring->entries = NULL;
+    ring->slots = NULL;
+}
+
+static size_t slot_mask(const struct ring *ring)
+{
+    return ring->size * 2 - 1;
+}
+
+/* A slot holds the position in `entries` plus one. */
+static const struct entry *slot_entry(const struct ring *ring, size_t slot)
+{
+    return &ring->entries[ring->slots[slot] - 1];
+}
+
+static void slot_add(struct ring *ring, uint64_t seq)
+{
+    size_t mask = slot_mask(ring);
+    size_t slot = at(ring, seq)->id_hash & mask;
+
+    while (ring->slots[slot])
+        slot = (slot + 1) & mask;
+    ring->slots[slot] = (uint32_t)(seq & (ring->size - 1)) + 1;
+}
+
+/* Removes a slot and moves later ones of its run back. */
+static void slot_drop(struct ring *ring, uint64_t seq)
+{
+    size_t mask = slot_mask(ring);
+    uint32_t wanted = (uint32_t)(seq & (ring->size - 1)) + 1;
+    size_t hole = at(ring, seq)->id_hash & mask;
+
+    while (ring->slots[hole] != wanted)
+        hole = (hole + 1) & mask;
+    for (size_t i = (hole + 1) & mask; ring->slots[i]; i = (i + 1) & mask) {
+        size_t home = slot_entry(ring, i)->id_hash & mask;
+
+        if (((i - home) & mask) < ((i - hole) & mask))
+            continue;
+        ring->slots[hole] = ring->slots[i];
+        hole = i;
+    }
+    ring->slots[hole] = 0;
+}
+
+static void grow(struct ring *ring)
+{
+    struct ring old = *ring;
+
+    ring->size = old.size ? old.size * 2 : FIRST_ENTRIES;
+    ring->entries = xcalloc(ring->size, sizeof(*ring->entries));
+    ring->slots = xcalloc(ring->size * 2, sizeof(*ring->slots));
+    for (uint64_t seq = old.first_seq; seq < old.next_seq; seq++) {
+        *at(ring, seq) = *at(&old, seq);
+        slot_add(ring, seq);
+    }
+    free(old.entries);
+    free(old.slots);
+}
+
+static void drop_oldest(struct ring *ring)
+{
+    struct entry *oldest = at(ring, ring->first_seq);
+    struct block *block = oldest->block;
+
+    slot_drop(ring, ring->first_seq);
+    ring->bytes -= oldest->len;
+    ring->first_seq++;
+    if (held(ring) == 0) {
+        block_unref(block);
+        return;
+    }
+    oldest = at(ring, ring->first_seq);
+    if (oldest->block != block) {
+        (void)block_ref(oldest->block);
+        block_unref(block);
+    }
+}
+
+void ring_push(struct ring *ring, struct str id, struct entry entry)
+{
+    if (held(ring) == ring->size)
+        grow(ring);
+    entry.id_hash = hash_of(&ring->key, id);
+    if (held(ring) == 0)
+        (void)block_ref(entry.block);
+    *at(ring, ring->next_seq) = entry;
+    slot_add(ring, ring->next_seq);
+    ring->next_seq++;
+    ring->bytes += entry.len;
+    while (held(ring) > ring->max_entries || ring->bytes > ring->max_bytes)
+        drop_oldest(ring);
+}
+
+uint64_t ring_find(const struct ring *ring, struct str id)
+{
+    uint64_t hash = hash_of(&ring->key, id);
+    size_t mask;
+
+    if (held(ring) == 0)
+        return 0;
+    mask = slot_mask(ring);
+    for (size_t slot = hash & mask; ring->slots[slot]; slot = (slot + 1) & mask) {
+        uint64_t position = ring->slots[slot] - 1;
+
+        if (ring->entries[position].id_hash == hash) {
+            uint64_t distance = (position - ring->first_seq) & (ring->size - 1);
+
+            return ring->first_seq + distance;
+        }
+    }
+    return 0;
+}
+
+const struct entry *ring_at(const struct ring *ring, uint64_t seq)
+{
+    if (seq < ring->first_seq || seq >= ring->next_seq)
+        return NULL;
+    return at(ring, seq);
+}

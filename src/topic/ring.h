@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The index over the tail of a topic's log: the last entries by sequence number and by
+ * id. It is what replay, long polls and the refusal of repeated ids look at. The texts
+ * themselves stand in the blocks of the native lane; the ring holds the oldest block it
+ * needs, and with it all later ones.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/str.h"
+#include "topic/lane.h"
+
+struct entry {
+    uint64_t id_hash;    /* keyed, so equality of hashes is equality of ids */
+    struct block *block; /* borrowed: the ring's oldest block holds it */
+    uint32_t at;         /* of the text, in the block */
+    uint32_t len;
+    uint64_t also_hash; /* of a participant reached besides `to`, D17; 0: nobody */
+    uint64_t sender;    /* the number of the member it came from; 0: none */
+    bool has_to;
+};
+
+struct ring {
+    struct entry *entries; /* circular, by sequence number */
+    uint32_t *slots;       /* hash table: low bits of a sequence number + 1, 0 is free */
+    size_t size;           /* of entries, a power of two; slots has twice as many */
+    uint64_t first_seq;    /* of the oldest entry held; sequence numbers start at 1 */
+    uint64_t next_seq;
+    size_t bytes; /* texts held */
+    size_t max_entries;
+    size_t max_bytes;
+    struct hash_key key;
+};
+
+void ring_init(struct ring *ring, size_t max_entries, size_t max_bytes);
+void ring_done(struct ring *ring);
+
+/* Adds the entry of sequence number next_seq and drops what exceeds the bounds. */
+void ring_push(struct ring *ring, struct str id, struct entry entry);
+
+/* The sequence number of the entry with that id, or 0. */
+uint64_t ring_find(const struct ring *ring, struct str id);
+
+/* The entry, or NULL when it is no longer, or not yet, there. */
+const struct entry *ring_at(const struct ring *ring, uint64_t seq);
+
+static inline struct str entry_text(const struct entry *entry)
+{
+    return (struct str){ entry->block->bytes + entry->at, entry->len };
+}

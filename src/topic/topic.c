@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "topic/topic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "envelope/system.h"
+#include "topic/topic_priv.h"
+
+void topic_init(struct topic *topic, const struct topic_setup *setup)
+{
+    struct hash_key random;
+
+    *topic = (struct topic){ .name = setup->name,
+                             .ops = setup->ops,
+                             .settings = setup->settings,
+                             .scratch = setup->scratch };
+    lane_init(&topic->native, setup->native);
+    list_init(&topic->lanes);
+    ring_init(&topic->ring, setup->settings->ring_messages, setup->settings->ring_bytes);
+    map_init(&topic->participants);
+    list_init(&topic->absent);
+    list_init(&topic->pending);
+    list_init(&topic->directed);
+    list_init(&topic->replaying);
+    list_init(&topic->ready);
+    list_init(&topic->waiters);
+    hash_key_random(&random);
+    (void)snprintf(topic->system_prefix, sizeof(topic->system_prefix), "sys-%012llx",
+                   (unsigned long long)(random.k0 >> 16));
+}
+
+void topic_done(struct topic *topic)
+{
+    struct participant *participant;
+
+    topic_forget_absent(topic, UINT64_MAX);
+    MAP_FOREACH(participant, &topic->participants)
+        participant_free(participant);
+    map_done(&topic->participants);
+    ring_done(&topic->ring);
+    lane_done(&topic->native);
+}
+
+/* --- lanes --- */
+
+struct lane *topic_lane_use(struct topic *topic, const struct encoding *encoding)
+{
+    struct lane *lane;
+
+    if (!encoding || encoding == topic->native.encoding) {
+        topic->native.user_count++;
+        return &topic->native;
+    }
+    LIST_FOREACH(lane, &topic->lanes, link)
+        if (lane->encoding == encoding) {
+            lane->user_count++;
+            return lane;
+        }
+    lane = xmalloc(sizeof(*lane));
+    lane_init(lane, encoding);
+    lane->user_count = 1;
+    list_append(&topic->lanes, &lane->link);
+    return lane;
+}
+
+void topic_lane_leave(struct topic *topic, struct lane *lane)
+{
+    if (--lane->user_count || lane == &topic->native)
+        return;
+    list_remove(&lane->link);
+    lane_done(lane);
+    free(lane);
+}
+
+/* --- members --- */
+
+enum err topic_may_join(const struct topic *topic, struct str id)
+{
+    const struct topic_settings *settings = topic->settings;
+    const struct participant *participant = participant_find(topic, id);
+
+    if (participant && participant->member_count) {
+        if (settings->duplicate == DUPLICATE_REFUSE)
+            return ERR_CONFLICT;
+        if (settings->duplicate == DUPLICATE_SHARE &&
+            participant->member_count >= settings->max_members_each)
+            return ERR_OVERLOAD;
+    }
+    return topic->member_count >= settings->max_members ? ERR_OVERLOAD : OK;
+}
+
+void topic_join(struct topic *topic, struct member *member, const struct join *join)
+{
+    struct participant *participant = join->participant;
+
+    if (topic->settings->duplicate == DUPLICATE_REPLACE)
+        participant_end(participant, END_REPLACED);
+    *member = (struct member){ .ops = join->ops,
+                               .topic = topic,
+                               .participant = participant,
+                               .lane = topic_lane_use(topic, join->encoding),
+                               .routing = (uint8_t)join->routing,
+                               .wants_echo = join->wants_echo,
+                               .connected_ms = join->now_wall_ms,
+                               .number = join->number };
+    if (join->routing == ROUTE_ALL) {
+        list_append(&member->lane->members, &member->lane_link);
+        member_go_live(member);
+    } else {
+        list_append(&topic->directed, &member->lane_link);
+    }
+    member_set_capabilities(member, participant->capabilities);
+    list_append(&participant->members, &member->peer_link);
+    topic->member_count++;
+    if (participant->member_count++ == 0) {
+        list_remove(&participant->absent_link);
+        presence_changed(participant);
+    }
+}
+
+void member_leave(struct member *member, uint64_t now_ms)
+{
+    struct topic *topic = member->topic;
+    struct participant *participant = member->participant;
+
+    if (!topic)
+        return;
+    list_remove(&member->lane_link);
+    list_remove(&member->peer_link);
+    list_remove(&member->ready_link);
+    member_clear(member);
+    member_set_capabilities(member, NULL);
+    topic_lane_leave(topic, member->lane);
+    member->topic = NULL;
+    member->participant = NULL;
+    topic->member_count--;
+    if (--participant->member_count == 0) {
+        presence_changed(participant);
+        participant_rest(participant, now_ms);
+    }
+}
+
+/* To be woken although no lane knows it. */
+static void mark_ready(struct member *member)
+{
+    if (!link_is_set(&member->ready_link))
+        list_append(&member->topic->ready, &member->ready_link);
+}
+
+void member_set_routing(struct member *member, enum routing routing)
+{
+    if (member->routing == routing)
+        return;
+    member_close_open(member);
+    member->routing = (uint8_t)routing;
+    if (member->replay_seq)
+        return; /* joins the right list when it has caught up */
+    list_remove(&member->lane_link);
+    if (routing == ROUTE_ALL) {
+        list_append(&member->lane->members, &member->lane_link);
+        member_go_live(member);
+        return;
+    }
+    list_append(&member->topic->directed, &member->lane_link);
+    block_unref(member->block);
+    member->block = NULL;
+    if (member->count)
+        mark_ready(member);
+}
+
+/* --- appending --- */
+
+char *topic_reserve(struct topic *topic, size_t text_len)
+{
+    size_t head = topic->native.encoding->head_size(text_len);
+
+    return lane_reserve(&topic->native, head + text_len) + head;
+}
+
+/* Puts the frame into the native lane; returns its length. */
+static size_t append_native(struct topic *topic, struct str text)
+{
+    struct lane *lane = &topic->native;
+    char *place = topic_reserve(topic, text.len);
+    size_t head = lane->encoding->head_size(text.len);
+
+    if (place != text.ptr)
+        memcpy(place, text.ptr, text.len);
+    lane->encoding->head_write(place - head, text.len);
+    lane_commit(lane, head + text.len);
+    return head + text.len;
+}
+
+static size_t append_encoded(struct lane *lane, struct str text)
+{
+    struct buf frame;
+    size_t len;
+
+    buf_init(&frame, text.len + 1024);
+    if (lane->encoding->encode(lane->encoding, text, &frame))
+        buf_clear(&frame);
+    len = frame.len;
+    if (len)
+        memcpy(lane_reserve(lane, len), frame.ptr, len);
+    lane_commit(lane, len);
+    buf_done(&frame);
+    return len;
+}
+
+static void deliver_directed(struct member *member, const struct member *sender,
+                             size_t frame_len)
+{
+    struct block *tail = member->lane->tail;
+
+    if (member == sender && !member->wants_echo)
+        return;
+    member_add_slice(member, tail, tail->used - (uint32_t)frame_len, tail->used);
+    mark_ready(member);
+}
+
+/* The last frame to those directed members of one participant that read this lane. */
+static void deliver_to(struct topic *topic, struct str id, const struct lane *lane,
+                       const struct topic_entry *entry, size_t frame_len)
+{
+    struct participant *participant = participant_find(topic, id);
+    struct member *member;
+
+    if (!participant || participant->routing_number == topic->routing_number)
+        return; /* nobody, or named before */
+    participant->routing_number = topic->routing_number;
+    LIST_FOREACH(member, &participant->members, peer_link)
+        if (member->lane == lane && member->routing == ROUTE_DIRECTED &&
+            !member->replay_seq)
+            deliver_directed(member, entry->sender, frame_len);
+}
+
+/* Hands the frame just committed in the lane to its directed members. */
+static void route_directed(struct topic *topic, const struct lane *lane,
+                           const struct topic_entry *entry, size_t frame_len)
+{
+    struct member *member;
+
+    if (list_is_empty(&topic->directed))
+        return;
+    if (entry->to_count == 0) {
+        LIST_FOREACH(member, &topic->directed, lane_link)
+            if (member->lane == lane)
+                deliver_directed(member, entry->sender, frame_len);
+        return;
+    }
+    topic->routing_number++;
+    for (size_t i = 0; i < entry->to_count; i++)
+        deliver_to(topic, entry->to[i], lane, entry, frame_len);
+    if (entry->also.len)
+        deliver_to(topic, entry->also, lane, entry, frame_len);
+}
+
+static void route(struct topic *topic, struct lane *lane, const struct topic_entry *entry,
+                  size_t frame_len)
+{
+    lane_show(lane);
+    route_directed(topic, lane, entry, frame_len);
+}
+
+void topic_append(struct topic *topic, const struct topic_entry *entry)
+{
+    size_t frame_len = append_native(topic, entry->text);
+    struct block *tail = topic->native.tail;
+    struct lane *lane;
+
+    ring_push(
+        &topic->ring, entry->id,
+        (struct entry){
+            .block = tail,
+            .at = tail->used - (uint32_t)entry->text.len,
+            .len = (uint32_t)entry->text.len,
+            .has_to = entry->to_count > 0,
+            .also_hash = entry->also.len ? hash_of(&topic->ring.key, entry->also) : 0,
+            .sender = entry->sender ? entry->sender->number : 0,
+        });
+    route(topic, &topic->native, entry, frame_len);
+    if (entry->sender && entry->sender->lane == &topic->native &&
+        !entry->sender->wants_echo)
+        member_skip_last(entry->sender, frame_len);
+    LIST_FOREACH(lane, &topic->lanes, link) {
+        frame_len = append_encoded(lane, entry->text);
+        route(topic, lane, entry, frame_len);
+        if (entry->sender && entry->sender->lane == lane && !entry->sender->wants_echo)
+            member_skip_last(entry->sender, frame_len);
+    }
+    topic_mark_dirty(topic);
+}
+
+/* --- waking --- */
+
+void topic_mark_dirty(struct topic *topic)
+{
+    if (topic->is_dirty)
+        return;
+    topic->is_dirty = true;
+    topic->ops->on_dirty(topic);
+}
+
+static void warn_slow(struct member *member, size_t backlog)
+{
+    struct topic *topic = member->topic;
+    char id[SYSTEM_ID];
+    struct json_writer w;
+    struct buf out;
+
+    member->was_warned = true;
+    buf_init(&out, 4096);
+    system_begin(&w, &out,
+                 &(struct system_head){ .kind = S("system/error"),
+                                        .id = topic_system_id(topic, id),
+                                        .wall_ms = topic->ops->wall_ms(topic),
+                                        .to = member->participant->id });
+    json_put_str(&w, S("error"), str_of(err_name(ERR_SLOW_CONSUMER)));
+    json_put_str(
+        &w, S("message"),
+        S("You read more slowly than the room speaks; the connection will be closed "
+          "when your outbox is full."));
+    json_put_uint(&w, S("waiting_bytes"), backlog);
+    json_put_uint(&w, S("outbox_bytes"), topic->settings->outbox_hard);
+    system_end(&w);
+    member_send(member, buf_str(&out), FRAME_COUNTS);
+    buf_done(&out);
+}
+
+/* D18: a blocked member is warned over the soft mark and ended over the hard one. */
+static void judge_blocked(struct member *member)
+{
+    const struct topic_settings *settings = member->topic->settings;
+    size_t backlog = member_backlog(member);
+
+    if (member->is_ending)
+        return;
+    if (backlog > settings->outbox_hard) {
+        member->is_ending = true;
+        member->ops->on_end(member, END_SLOW);
+    } else if (backlog > settings->outbox_soft && !member->was_warned) {
+        warn_slow(member, backlog);
+    }
+}
+
+static void wake(struct member *member)
+{
+    if (member->is_blocked)
+        judge_blocked(member);
+    else
+        member->ops->on_ready(member);
+}
+
+static void wake_all(struct link *members)
+{
+    struct member *member;
+
+    LIST_FOREACH(member, members, lane_link)
+        wake(member);
+}
+
+void topic_wake(struct topic *topic)
+{
+    struct lane *lane;
+    struct member *member;
+    struct waiter *waiter;
+    struct link waiters; /* those that wait again do so for the next entry */
+
+    topic->is_dirty = false;
+    wake_all(&topic->native.members);
+    LIST_FOREACH(lane, &topic->lanes, link) {
+        lane->user_count++; /* its last member may be ended here */
+        wake_all(&lane->members);
+        topic_lane_leave(topic, lane);
+    }
+    wake_all(&topic->replaying);
+    while ((member = LIST_FIRST(&topic->ready, struct member, ready_link))) {
+        list_remove(&member->ready_link);
+        wake(member);
+    }
+    list_move(&waiters, &topic->waiters);
+    while ((waiter = LIST_FIRST(&waiters, struct waiter, link))) {
+        list_remove(&waiter->link);
+        waiter->on_entry(waiter);
+    }
+}
+
+void topic_wait(struct topic *topic, struct waiter *waiter)
+{
+    list_append(&topic->waiters, &waiter->link);
+}
+
+void waiter_cancel(struct waiter *waiter)
+{
+    list_remove(&waiter->link);
+}

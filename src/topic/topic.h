@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A topic is a room: one append-only log with one order, the participants known in it and
+ * their members. It knows no transport and reads no clock; everything about it happens on
+ * one thread.
+ *
+ *     append ─► native lane (text behind its frame head) ─► ring (index) ─► cursors
+ *            └► other lanes, encoded once each
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "envelope/envelope.h"
+#include "topic/member.h"
+#include "topic/participant.h"
+#include "topic/ring.h"
+
+struct topic;
+
+enum duplicate { DUPLICATE_SHARE, DUPLICATE_REPLACE, DUPLICATE_REFUSE };
+
+struct topic_settings {
+    enum duplicate duplicate;
+    size_t ring_messages;
+    size_t ring_bytes;
+    size_t outbox_soft;
+    size_t outbox_hard;
+    size_t max_members;
+    size_t max_members_each; /* of one participant */
+    bool announces_violations;
+};
+
+struct topic_ops {
+    /* Something became visible: call topic_wake() before the turn ends. */
+    void (*on_dirty)(struct topic *topic);
+    /* Presence changes wait: call topic_flush_presence() within the delay. */
+    void (*on_presence)(struct topic *topic);
+    /* The time, for what the gateway itself says in the room. */
+    uint64_t (*wall_ms)(const struct topic *topic);
+};
+
+/* Someone who waits for the next entry (long polls). */
+struct waiter {
+    struct link link;
+    void (*on_entry)(struct waiter *self);
+};
+
+struct topic {
+    struct str name; /* owned by the creator, outlives the topic */
+    const struct topic_ops *ops;
+    const struct topic_settings *settings;
+    struct arena *scratch; /* the loop's; used inside one call only */
+    struct lane native;
+    struct link lanes; /* all others */
+    struct ring ring;
+    struct map participants;
+    struct link absent;  /* participants without members, longest absent first */
+    struct link pending; /* participants whose change is to be announced */
+    struct link directed;
+    struct link replaying;
+    struct link ready; /* directed members with something new */
+    struct link waiters;
+    size_t member_count;
+    size_t present_count;
+    uint64_t routing_number; /* of the last delivery to named participants */
+    uint64_t system_count;   /* numbers the gateway's own envelopes */
+    char system_prefix[20];  /* "sys-" and random: makes their ids unique */
+    bool is_dirty;
+};
+
+struct topic_setup {
+    struct str name;
+    const struct encoding *native;
+    const struct topic_settings *settings;
+    const struct topic_ops *ops;
+    struct arena *scratch;
+};
+
+void topic_init(struct topic *topic, const struct topic_setup *setup);
+void topic_done(struct topic *topic); /* without members */
+
+/* --- who is here --- */
+
+/* Forgets participants absent since before `before_ms` of whom nothing must be kept. */
+void topic_forget_absent(struct topic *topic, uint64_t before_ms);
+
+struct join {
+    struct participant *participant;
+    const struct member_ops *ops;
+    const struct encoding *encoding; /* NULL: the native one */
+    enum routing routing;
+    bool wants_echo;
+    uint64_t now_wall_ms;
+    uint64_t number;
+};
+
+/* Could this participant get one more member? ERR_CONFLICT (D5 refuse), ERR_OVERLOAD. */
+enum err topic_may_join(const struct topic *topic, struct str id);
+
+/* Adds a member at the end of the log and announces its participant, who is at first
+ * present only for itself: send the welcome, then topic_flush_presence() tells the room.
+ */
+void topic_join(struct topic *topic, struct member *member, const struct join *join);
+
+/* Everything after this entry comes first, from the ring. Returns false if the id is not
+ * there (any more): a gap, after which all that is left comes. Call after the welcome. */
+bool member_replay_after(struct member *member, struct str id);
+
+void member_leave(struct member *member, uint64_t now_ms);
+
+/* The rights of this connection alone: two tokens of one id may differ. */
+void member_set_capabilities(struct member *member, struct capset *caps);
+
+void member_set_routing(struct member *member, enum routing routing);
+
+/* --- what is said --- */
+
+/* Where the text of the next envelope should be put; valid until something is appended.
+ * Flush presence before. */
+char *topic_reserve(struct topic *topic, size_t text_len);
+
+struct topic_entry {
+    struct str text; /* in the reserved place, or anywhere else */
+    struct str id;
+    const struct str *to;
+    size_t to_count;
+    struct str also;       /* a participant reached besides, D17; "" for none */
+    struct member *sender; /* NULL: the gateway, or a poster */
+};
+
+/* The only way into the log; admission has been decided. */
+void topic_append(struct topic *topic, const struct topic_entry *entry);
+
+/* Announces what changed since the last time, as system/presence envelopes. */
+void topic_flush_presence(struct topic *topic);
+static inline bool topic_has_pending_presence(const struct topic *topic)
+{
+    return !list_is_empty(&topic->pending);
+}
+
+/* A fresh id for an envelope of the gateway, in `out`; borrowed from it. */
+enum { SYSTEM_ID = 44 };
+struct str topic_system_id(struct topic *topic, char out[static SYSTEM_ID]);
+
+/* Tells members that there is something to pull, and judges the slow ones. */
+void topic_wake(struct topic *topic);
+
+void topic_wait(struct topic *topic, struct waiter *waiter);
+void waiter_cancel(struct waiter *waiter);
+
+/* Does the entry concern this participant in this routing? */
+bool topic_entry_concerns(const struct topic *topic, const struct entry *entry,
+                          struct str id, enum routing routing);

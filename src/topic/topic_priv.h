@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share. */
+#pragma once
+
+#include "topic/topic.h"
+
+/* Adds a part of a shared block, or extends the last slice by it. */
+void member_add_slice(struct member *member, struct block *block, uint32_t from,
+                      uint32_t to);
+
+/* Closes what is visible but not yet sent into a slice: the cursor moves to the end. */
+void member_close_open(struct member *member);
+
+/* Lets the cursor jump over the entry that was just appended. */
+void member_skip_last(struct member *member, size_t frame_len);
+
+/* Puts the cursor at the end of the lane. */
+void member_go_live(struct member *member);
+
+/* Drops everything queued. */
+void member_clear(struct member *member);
+
+/* Fills the outbox of a replaying member from the ring, up to a block at a time. */
+void member_replay_more(struct member *member);
+
+/* Frames of the member's own that the marks of D18 do not count. */
+void member_add_exempt(struct member *member, struct str frames);
+
+void topic_mark_dirty(struct topic *topic);
+
+/* The lane of an encoding, made with its first user and dropped with its last. */
+struct lane *topic_lane_use(struct topic *topic, const struct encoding *encoding);
+void topic_lane_leave(struct topic *topic, struct lane *lane);
+
+/* The participant's presence may have changed: it is announced with the next flush. */
+void presence_changed(struct participant *participant);
+
+/* Keeps or frees a participant that has no member left. */
+void participant_rest(struct participant *participant, uint64_t now_ms);
