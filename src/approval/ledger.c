@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "approval/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+
+enum { MAX_ADDRESSEES = 8 }; /* of a request; with more, anybody may answer it */
+
+/* A request that waits for its answer. */
+struct request {
+    struct str id;       /* both stand in `text` */
+    struct str proposer; /* whose proposal it fulfils, or "" */
+    struct link link;
+    uint64_t to[MAX_ADDRESSEES]; /* keyed hashes of those who may answer */
+    size_t to_count;             /* 0: anybody */
+    char text[];
+};
+
+void ledger_init(struct ledger *ledger, const struct ledger_settings *settings)
+{
+    *ledger = (struct ledger){ .settings = settings };
+    hash_key_random(&ledger->key);
+    map_init(&ledger->proposals);
+    map_init(&ledger->requests);
+    list_init(&ledger->by_age);
+    list_init(&ledger->requests_by_age);
+}
+
+static void forget_proposal(struct ledger *ledger, struct proposal *proposal)
+{
+    (void)map_remove(&ledger->proposals, proposal->id);
+    list_remove(&proposal->link);
+    free(proposal);
+}
+
+static void forget_request(struct ledger *ledger, struct request *request)
+{
+    (void)map_remove(&ledger->requests, request->id);
+    list_remove(&request->link);
+    free(request);
+}
+
+void ledger_done(struct ledger *ledger)
+{
+    struct proposal *proposal;
+    struct request *request;
+
+    LIST_FOREACH(proposal, &ledger->by_age, link)
+        forget_proposal(ledger, proposal);
+    LIST_FOREACH(request, &ledger->requests_by_age, link)
+        forget_request(ledger, request);
+    map_done(&ledger->proposals);
+    map_done(&ledger->requests);
+}
+
+const char *proposal_state_name(enum proposal_state state)
+{
+    static const char *const names[] = { "open", "fulfilled", "rejected", "withdrawn",
+                                         "expired" };
+
+    return names[state];
+}
+
+/* --- finding --- */
+
+static bool is_open(const struct proposal *proposal, uint64_t wall_ms)
+{
+    return proposal->state == PROPOSAL_OPEN && proposal->expires_ms > wall_ms;
+}
+
+static void refresh(struct proposal *proposal, uint64_t wall_ms)
+{
+    if (proposal->state == PROPOSAL_OPEN && !is_open(proposal, wall_ms))
+        proposal->state = PROPOSAL_EXPIRED;
+}
+
+static struct proposal *find(struct ledger *ledger, struct str id, uint64_t wall_ms)
+{
+    struct proposal *proposal = map_find(&ledger->proposals, id);
+
+    if (proposal)
+        refresh(proposal, wall_ms);
+    return proposal;
+}
+
+const struct proposal *ledger_find(struct ledger *ledger, struct str id, uint64_t wall_ms)
+{
+    return find(ledger, id, wall_ms);
+}
+
+const struct proposal *ledger_next_open(struct ledger *ledger,
+                                        const struct proposal *after, uint64_t wall_ms)
+{
+    const struct link *at = after ? after->link.next : ledger->by_age.next;
+
+    for (; at != &ledger->by_age; at = at->next) {
+        struct proposal *proposal =
+            CONTAINER_OF((uintptr_t)at, struct proposal, link); /* drops const */
+
+        refresh(proposal, wall_ms);
+        if (proposal->state == PROPOSAL_OPEN)
+            return proposal;
+    }
+    return NULL;
+}
+
+bool ledger_knows(const struct ledger *ledger, struct str id, uint64_t wall_ms)
+{
+    const struct proposal *proposal = map_find(&ledger->proposals, id);
+
+    return (proposal && is_open(proposal, wall_ms)) ||
+           map_find(&ledger->requests, id) != NULL;
+}
+
+/* --- judging --- */
+
+/* Addressees may be long and many, and proposals stay: so their hash is kept, keyed, so
+ * that nobody can find another list with the same one. 0 stands for no list. */
+static uint64_t to_hash(const struct ledger *ledger, const struct envelope *env)
+{
+    uint64_t chain[2] = {};
+
+    for (size_t i = 0; i < env->to_count; i++) {
+        chain[1] = hash_of(&ledger->key, env->to[i]);
+        chain[0] =
+            hash_of(&ledger->key, (struct str){ (const char *)chain, sizeof(chain) });
+    }
+    return env->to_count && !chain[0] ? 1 : chain[0];
+}
+
+/* Same METHOD, and where the proposal has them, same CONTEXT and same addressees. */
+static bool fulfils(const struct ledger *ledger, const struct envelope *env,
+                    const struct proposal *proposal)
+{
+    if (!str_eq(env->kind.method, proposal->kind.method))
+        return false;
+    if (proposal->kind.context.ptr && !str_eq(env->kind.context, proposal->kind.context))
+        return false;
+    return proposal->to_hash == 0 || proposal->to_hash == to_hash(ledger, env);
+}
+
+static enum err state_problem(const struct proposal *proposal, const char *what,
+                              struct ledger_problem *problem)
+{
+    problem->field = S("correlation_id");
+    problem->what = what;
+    problem->state = proposal ? proposal_state_name(proposal->state) : NULL;
+    return ERR_PROPOSAL_STATE;
+}
+
+static enum err judge_proposal(struct ledger *ledger, const struct envelope *env,
+                               uint64_t wall_ms, struct ledger_effect *ret,
+                               struct ledger_problem *problem)
+{
+    const struct ledger_settings *settings = ledger->settings;
+    uint64_t expires_ms = wall_ms + settings->expiry_ms;
+    struct str text = env->expires_at.text;
+
+    if (text.ptr) {
+        problem->field = S("expires_at");
+        problem->what = "not an RFC 3339 date-time in the future";
+        if (env->expires_at.type != JSON_STRING || env->expires_at.has_escape ||
+            clock_parse(text, &expires_ms) || expires_ms <= wall_ms)
+            return ERR_MALFORMED_ENVELOPE;
+        if (expires_ms > wall_ms + settings->max_expiry_ms)
+            expires_ms = wall_ms + settings->max_expiry_ms;
+    }
+    ret->type = EFFECT_PROPOSE;
+    ret->expires_ms = expires_ms;
+    return OK;
+}
+
+static enum err judge_request(struct ledger *ledger, const struct envelope *env,
+                              uint64_t wall_ms, struct ledger_effect *ret,
+                              struct ledger_problem *problem)
+{
+    struct proposal *proposal =
+        env->correlation_id.ptr ? find(ledger, env->correlation_id, wall_ms) : NULL;
+
+    ret->type =
+        str_starts(env->kind.method, S("notifications/")) ? EFFECT_NONE : EFFECT_REQUEST;
+    if (!proposal || !fulfils(ledger, env, proposal))
+        return OK; /* a request of its own, or a thread: changes nothing */
+    if (ledger->settings->mode != PROPOSALS_FREE) {
+        if (str_eq(env->from, proposal->proposer))
+            return state_problem(proposal, "nobody fulfils his own proposal", problem);
+        if (proposal->state != PROPOSAL_OPEN)
+            return state_problem(proposal, "the proposal is no longer open", problem);
+    }
+    ret->type = EFFECT_FULFIL;
+    ret->proposal = proposal;
+    return OK;
+}
+
+/* mcp/withdraw, mcp/reject and mcp/approve name an open proposal. */
+static enum err judge_decision(struct ledger *ledger, const struct envelope *env,
+                               uint64_t wall_ms, struct ledger_effect *ret,
+                               struct ledger_problem *problem)
+{
+    struct proposal *proposal = find(ledger, env->correlation_id, wall_ms);
+    bool is_own = proposal && str_eq(env->from, proposal->proposer);
+
+    if (!proposal)
+        return state_problem(NULL, "no such proposal is known here", problem);
+    if (proposal->state != PROPOSAL_OPEN)
+        return state_problem(proposal, "the proposal is no longer open", problem);
+    if (env->kind.type == KIND_WITHDRAW && !is_own)
+        return state_problem(proposal, "only the proposer withdraws", problem);
+    if (env->kind.type != KIND_WITHDRAW && is_own &&
+        ledger->settings->mode != PROPOSALS_FREE)
+        return state_problem(proposal, "nobody decides on his own proposal", problem);
+    ret->proposal = proposal;
+    if (env->kind.type == KIND_WITHDRAW)
+        ret->type = EFFECT_WITHDRAW;
+    else if (env->kind.type == KIND_REJECT)
+        ret->type = EFFECT_REJECT;
+    return OK;
+}
+
+static bool may_answer(const struct ledger *ledger, const struct request *request,
+                       struct str from)
+{
+    uint64_t hash = hash_of(&ledger->key, from);
+
+    for (size_t i = 0; i < request->to_count; i++)
+        if (request->to[i] == hash)
+            return true;
+    return request->to_count == 0;
+}
+
+/* Only an addressee's response is the answer; anybody else's is talk about it. */
+static void judge_response(struct ledger *ledger, const struct envelope *env,
+                           struct ledger_effect *ret)
+{
+    const struct request *request = map_find(&ledger->requests, env->correlation_id);
+
+    if (!request || !may_answer(ledger, request, env->from))
+        return;
+    ret->type = EFFECT_ANSWER;
+    ret->watcher = request->proposer;
+}
+
+/* Drops what is over: closed and expired proposals. */
+static void sweep(struct ledger *ledger, uint64_t wall_ms)
+{
+    struct proposal *proposal;
+
+    LIST_FOREACH(proposal, &ledger->by_age, link) {
+        refresh(proposal, wall_ms);
+        if (proposal->state != PROPOSAL_OPEN)
+            forget_proposal(ledger, proposal);
+    }
+}
+
+static size_t count_of(const struct ledger *ledger, struct str proposer)
+{
+    const struct proposal *proposal;
+    size_t count = 0;
+
+    LIST_FOREACH(proposal, &ledger->by_age, link)
+        count += str_eq(proposal->proposer, proposer);
+    return count;
+}
+
+static bool has_enough(const struct ledger *ledger, struct str proposer)
+{
+    size_t max = ledger->settings->max_each;
+
+    return max && ledger->proposals.count >= max && count_of(ledger, proposer) >= max;
+}
+
+/* Is there room for one more of this proposer? */
+static bool has_room(struct ledger *ledger, struct str proposer, uint64_t wall_ms)
+{
+    size_t max = ledger->settings->max_proposals;
+
+    if (ledger->proposals.count >= max || has_enough(ledger, proposer))
+        sweep(ledger, wall_ms);
+    return ledger->proposals.count < max && !has_enough(ledger, proposer);
+}
+
+enum err ledger_judge(struct ledger *ledger, const struct envelope *env, uint64_t wall_ms,
+                      struct ledger_effect *ret, struct ledger_problem *problem)
+{
+    *ret = (struct ledger_effect){};
+    *problem = (struct ledger_problem){};
+    switch (env->kind.type) {
+    case KIND_PROPOSAL:
+        problem->what = "too many proposals are open in this topic";
+        if (!has_room(ledger, env->from, wall_ms))
+            return ERR_UNAVAILABLE;
+        return judge_proposal(ledger, env, wall_ms, ret, problem);
+    case KIND_REQUEST: return judge_request(ledger, env, wall_ms, ret, problem);
+    case KIND_RESPONSE: judge_response(ledger, env, ret); return OK;
+    case KIND_APPROVE:
+    case KIND_WITHDRAW:
+    case KIND_REJECT: return judge_decision(ledger, env, wall_ms, ret, problem);
+    case KIND_CHAT:
+    case KIND_ROUTING:
+    case KIND_OTHER: return OK;
+    }
+    return OK;
+}
+
+/* --- entering --- */
+
+static struct str keep(char **at, struct str s)
+{
+    struct str kept = { *at, s.len };
+
+    if (s.len)
+        memcpy(*at, s.ptr, s.len);
+    *at += s.len;
+    return kept;
+}
+
+static void enter_proposal(struct ledger *ledger, const struct envelope *env,
+                           uint64_t expires_ms, uint64_t wall_ms)
+{
+    struct proposal *p = map_find(&ledger->proposals, env->id);
+    char *at;
+
+    if (p)
+        forget_proposal(ledger, p); /* it is over, and its id is used again */
+    p = xcalloc(1, sizeof(*p) + env->id.len + env->from.len + env->kind.text.len);
+    at = p->text;
+    p->id = keep(&at, env->id);
+    p->proposer = keep(&at, env->from);
+    if (kind_parse(keep(&at, env->kind.text), &p->kind))
+        abort(); /* it was parsed before, in another place */
+    p->to_hash = to_hash(ledger, env);
+    p->created_ms = wall_ms;
+    p->expires_ms = expires_ms;
+    map_set(&ledger->proposals, p->id, p);
+    list_append(&ledger->by_age, &p->link);
+}
+
+static void enter_request(struct ledger *ledger, const struct envelope *env,
+                          const struct proposal *proposal)
+{
+    struct str proposer = proposal ? proposal->proposer : S("");
+    struct request *request = LIST_FIRST(&ledger->requests_by_age, struct request, link);
+    char *at;
+
+    if (request && ledger->requests.count >= ledger->settings->max_requests)
+        forget_request(ledger, request);
+    request = xcalloc(1, sizeof(*request) + env->id.len + proposer.len);
+    at = request->text;
+    request->id = keep(&at, env->id);
+    request->proposer = keep(&at, proposer);
+    for (size_t i = 0; i < env->to_count && env->to_count <= MAX_ADDRESSEES; i++)
+        request->to[request->to_count++] = hash_of(&ledger->key, env->to[i]);
+    map_set(&ledger->requests, request->id, request);
+    list_append(&ledger->requests_by_age, &request->link);
+}
+
+void ledger_enter(struct ledger *ledger, const struct envelope *env,
+                  const struct ledger_effect *effect, uint64_t wall_ms)
+{
+    switch (effect->type) {
+    case EFFECT_NONE: break;
+    case EFFECT_PROPOSE: enter_proposal(ledger, env, effect->expires_ms, wall_ms); break;
+    case EFFECT_FULFIL:
+        if (effect->proposal->state == PROPOSAL_OPEN)
+            effect->proposal->state = PROPOSAL_FULFILLED;
+        enter_request(ledger, env, effect->proposal);
+        break;
+    case EFFECT_REQUEST: enter_request(ledger, env, NULL); break;
+    case EFFECT_ANSWER:
+        forget_request(ledger, map_find(&ledger->requests, env->correlation_id));
+        break;
+    case EFFECT_REJECT: effect->proposal->state = PROPOSAL_REJECTED; break;
+    case EFFECT_WITHDRAW: effect->proposal->state = PROPOSAL_WITHDRAWN; break;
+    }
+}

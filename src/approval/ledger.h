@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ledger of one topic: which proposals are open, and which requests are still without
+ * an answer. It decides what a fulfilment is, who may withdraw, and to whom the answer to
+ * a fulfilment goes besides (D17). Pure: `now` is an argument, and judging an envelope
+ * changes nothing until it is entered.
+ *
+ *     proposal ──► open ──► fulfilled | rejected | withdrawn | expired
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "envelope/envelope.h"
+
+enum proposal_mode {
+    PROPOSALS_FREE, /* anyone who may send the request fulfils, as often as he likes */
+    PROPOSALS_ONCE, /* one fulfilment, and never by the proposer */
+};
+
+enum proposal_state {
+    PROPOSAL_OPEN,
+    PROPOSAL_FULFILLED,
+    PROPOSAL_REJECTED,
+    PROPOSAL_WITHDRAWN,
+    PROPOSAL_EXPIRED,
+};
+
+struct proposal {
+    struct str id; /* this and the next ones stand in `text` */
+    struct str proposer;
+    struct kind kind;
+    uint64_t to_hash;    /* of the addressees in their order; 0: all */
+    uint64_t created_ms; /* wall clock */
+    uint64_t expires_ms;
+    uint8_t state;
+    struct link link; /* oldest first */
+    char text[];
+};
+
+struct ledger_settings {
+    enum proposal_mode mode;
+    uint64_t expiry_ms; /* where the proposer names none */
+    uint64_t max_expiry_ms;
+    size_t max_proposals; /* known at once; above, new ones are refused */
+    size_t max_each;      /* of one proposer, so that nobody takes all; 0: any number */
+    size_t
+        max_requests; /* remembered without an answer; above, the oldest is forgotten */
+};
+
+struct ledger {
+    const struct ledger_settings *settings;
+    struct hash_key key; /* of to_hash */
+    struct map proposals;
+    struct link by_age;
+    struct map requests;
+    struct link requests_by_age;
+};
+
+void ledger_init(struct ledger *ledger, const struct ledger_settings *settings);
+void ledger_done(struct ledger *ledger);
+
+/* What an envelope will do to the ledger once it is admitted. */
+struct ledger_effect {
+    enum {
+        EFFECT_NONE,
+        EFFECT_PROPOSE,
+        EFFECT_FULFIL,
+        EFFECT_REQUEST,
+        EFFECT_ANSWER,
+        EFFECT_REJECT,
+        EFFECT_WITHDRAW,
+    } type;
+    struct proposal *proposal; /* fulfilled, rejected or withdrawn */
+    uint64_t expires_ms;       /* of a new proposal */
+    struct str watcher;        /* who learns of an answer besides, or "" */
+};
+
+struct ledger_problem {
+    struct str field;
+    const char *what;  /* static text */
+    const char *state; /* of the proposal concerned, or NULL */
+};
+
+/* Judges an envelope whose kind is parsed. ERR_PROPOSAL_STATE, ERR_MALFORMED_ENVELOPE
+ * (expires_at), ERR_UNAVAILABLE. */
+enum err ledger_judge(struct ledger *ledger, const struct envelope *env, uint64_t wall_ms,
+                      struct ledger_effect *ret, struct ledger_problem *problem);
+
+/* Enters what was judged; nothing may have happened in between. */
+void ledger_enter(struct ledger *ledger, const struct envelope *env,
+                  const struct ledger_effect *effect, uint64_t wall_ms);
+
+/* D7a: an open proposal or an unanswered request has this id. */
+bool ledger_knows(const struct ledger *ledger, struct str id, uint64_t wall_ms);
+
+/* The proposal, its state brought up to date, or NULL. */
+const struct proposal *ledger_find(struct ledger *ledger, struct str id,
+                                   uint64_t wall_ms);
+
+/* Walks the open ones, oldest first: NULL gives the first. */
+const struct proposal *ledger_next_open(struct ledger *ledger,
+                                        const struct proposal *after, uint64_t wall_ms);
+
+const char *proposal_state_name(enum proposal_state state);
