@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "admit/admit.h"
+
+typedef enum err (*admit_check)(struct admission *a, struct refusal *r);
+
+static enum err refuse(struct refusal *r, enum err err, struct str field,
+                       const char *what)
+{
+    r->err = err;
+    r->field = field;
+    r->what = what;
+    return err;
+}
+
+/* Where in the text a part of it stands; what had to be unescaped stands nowhere. */
+static size_t offset_of(const struct admission *a, struct str part)
+{
+    if (part.ptr < a->text.ptr || part.ptr >= a->text.ptr + a->text.len)
+        return 0;
+    return (size_t)(part.ptr - a->text.ptr);
+}
+
+static enum err check_scan(struct admission *a, struct refusal *r)
+{
+    struct envelope_problem problem = {};
+    enum err err;
+
+    arena_reset(a->scratch);
+    err = envelope_scan(a->text, a->limits->depth, a->scratch, &a->env, &problem);
+    if (err) {
+        r->at = problem.at;
+        return refuse(r, err, problem.field, problem.what);
+    }
+    return OK;
+}
+
+static bool is_struck_out(struct conduct *conduct, const struct admit_limits *limits,
+                          uint64_t now_ms)
+{
+    if (now_ms - conduct->strikes_since_ms > STRIKE_WINDOW_MS) {
+        conduct->strikes_since_ms = now_ms;
+        conduct->strikes = 0;
+    }
+    return ++conduct->strikes > limits->rate_strikes;
+}
+
+/* Every text counts, well-formed or not; what is refused for its rate costs nothing. */
+static enum err check_rate(struct admission *a, struct refusal *r)
+{
+    const struct admit_limits *limits = a->limits;
+    struct conduct *conduct = participant_conduct(a->sender);
+    uint64_t wait_ms = 0;
+
+    if (!rate_fits(&conduct->messages, &limits->messages, 1, a->now_ms, &wait_ms) ||
+        !rate_fits(&conduct->bytes, &limits->bytes, a->text.len, a->now_ms, &wait_ms)) {
+        r->retry_after_ms = wait_ms;
+        r->is_abuse = is_struck_out(conduct, limits, a->now_ms);
+        return refuse(r, ERR_RATE_LIMITED, S(""), "you send faster than you may");
+    }
+    rate_take(&conduct->messages, &limits->messages, 1);
+    rate_take(&conduct->bytes, &limits->bytes, a->text.len);
+    return OK;
+}
+
+static enum err check_kind(struct admission *a, struct refusal *r)
+{
+    enum err err = kind_parse(a->env.kind_text, &a->env.kind);
+
+    if (err == ERR_RESERVED_NAMESPACE)
+        return refuse(r, err, S("kind"),
+                      "only the gateway sends system and presence kinds");
+    if (err)
+        return refuse(r, err, S("kind"), "not a kind of this protocol");
+    return OK;
+}
+
+static enum err check_from(struct admission *a, struct refusal *r)
+{
+    if (!str_eq(a->env.from, a->sender->id))
+        return refuse(r, ERR_FROM_MISMATCH, S("from"), "must be your own participant id");
+    return OK;
+}
+
+/* A paused participant may still answer and talk. */
+static enum err check_paused(struct admission *a, struct refusal *r)
+{
+    enum kind_type type = a->env.kind.type;
+
+    if (a->sender->is_paused && type != KIND_RESPONSE && type != KIND_CHAT &&
+        type != KIND_ROUTING)
+        return refuse(r, ERR_PAUSED, S(""), "an administrator has paused you");
+    return OK;
+}
+
+struct capset *admission_capabilities(const struct admission *a)
+{
+    return a->member ? a->member->capabilities : a->sender->capabilities;
+}
+
+/* Needs none: what concerns only oneself (D3), and taking back what one proposed. */
+static enum err check_capability(struct admission *a, struct refusal *r)
+{
+    enum kind_type type = a->env.kind.type;
+
+    if (type == KIND_ROUTING || type == KIND_WITHDRAW)
+        return OK;
+    if (capset_may(admission_capabilities(a), a->env.kind.text) == VERDICT_ALLOW)
+        return OK;
+    participant_conduct(a->sender)->violations++;
+    return refuse(r, ERR_CAPABILITY_VIOLATION, S("kind"), "you lack the capability");
+}
+
+/* D11: what MCPx demands of the envelope itself. */
+static enum err check_correlation(struct admission *a, struct refusal *r)
+{
+    bool has_one = a->env.correlation_id.ptr != NULL;
+
+    switch (a->env.kind.type) {
+    case KIND_RESPONSE:
+        if (!has_one)
+            return refuse(r, ERR_MISSING_CORRELATION, S("correlation_id"),
+                          "a response must name its request");
+        return OK;
+    case KIND_APPROVE:
+    case KIND_WITHDRAW:
+    case KIND_REJECT:
+        if (!has_one)
+            return refuse(r, ERR_MISSING_CORRELATION, S("correlation_id"),
+                          "a decision must name its proposal");
+        return OK;
+    case KIND_PROPOSAL:
+        r->at = offset_of(a, a->env.correlation_id);
+        if (has_one)
+            return refuse(r, ERR_MALFORMED_ENVELOPE, S("correlation_id"),
+                          "a proposal begins something new and must not have one");
+        return OK;
+    case KIND_REQUEST:
+    case KIND_CHAT:
+    case KIND_ROUTING:
+    case KIND_OTHER: return OK;
+    }
+    return OK;
+}
+
+/* D7a */
+static enum err check_duplicate(struct admission *a, struct refusal *r)
+{
+    if (ring_find(&a->room->topic.ring, a->env.id) ||
+        ledger_knows(&a->room->ledger, a->env.id, a->wall_ms))
+        return refuse(r, ERR_DUPLICATE_ID, S("id"), "this id is already in use here");
+    return OK;
+}
+
+static enum err check_ledger(struct admission *a, struct refusal *r)
+{
+    struct ledger_problem problem;
+    enum err err =
+        ledger_judge(&a->room->ledger, &a->env, a->wall_ms, &a->effect, &problem);
+
+    if (!err)
+        return OK;
+    r->at = offset_of(a, a->env.expires_at.text);
+    r->state = problem.state;
+    return refuse(r, err, problem.field, problem.what);
+}
+
+/* participant/routing {"mode":"all"|"directed"} is carried out here and goes no further.
+ */
+static enum err set_routing(struct admission *a, struct refusal *r)
+{
+    struct json_scan scan;
+    struct json_member m;
+    enum err err;
+    int routing = -1;
+
+    if (!a->member)
+        return refuse(r, ERR_MALFORMED_ENVELOPE, S("kind"),
+                      "routing belongs to a connection, and this was posted");
+    json_scan_init(&scan, a->env.payload.text, JSON_MAX_DEPTH);
+    err = json_object_begin(&scan);
+    while (!err && json_object_next(&scan, &m, &err)) {
+        if (!json_string_is(m.key, S("mode")) || m.value.type != JSON_STRING)
+            continue;
+        if (json_string_is(m.value, S("all")))
+            routing = ROUTE_ALL;
+        if (json_string_is(m.value, S("directed")))
+            routing = ROUTE_DIRECTED;
+    }
+    r->at = offset_of(a, a->env.payload.text);
+    if (routing < 0)
+        return refuse(r, ERR_MALFORMED_ENVELOPE, S("payload"),
+                      "mode must be \"all\" or \"directed\"");
+    member_set_routing(a->member, (enum routing)routing);
+    a->is_executed = true;
+    return OK;
+}
+
+/* The order matters: a text that cannot be read is not judged further, and nothing is
+ * counted or entered before the last check has passed. */
+static const admit_check checks[] = {
+    check_kind,        check_from,      check_paused, check_capability,
+    check_correlation, check_duplicate, check_ledger,
+};
+
+enum err admit(struct admission *a, struct refusal *r)
+{
+    enum err rate_err;
+    enum err err;
+
+    *r = (struct refusal){};
+    err = check_scan(a, r);
+    if (err == ERR_UTF8)
+        return err;
+    rate_err = check_rate(a, r); /* before the scan's verdict: bad texts count as well */
+    if (rate_err)
+        return rate_err;
+    for (size_t i = 0; !err && i < COUNT(checks); i++)
+        err = checks[i](a, r);
+    if (err)
+        return err;
+    if (a->env.kind.type == KIND_ROUTING)
+        return set_routing(a, r);
+    topic_append(&a->room->topic, &(struct topic_entry){ .text = a->text,
+                                                         .id = a->env.id,
+                                                         .to = a->env.to,
+                                                         .to_count = a->env.to_count,
+                                                         .also = a->effect.watcher,
+                                                         .sender = a->member });
+    /* The watcher's name above is the request's, which this may forget. */
+    ledger_enter(&a->room->ledger, &a->env, &a->effect, a->wall_ms);
+    return OK;
+}

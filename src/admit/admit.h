@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one way into a topic, whatever the door: a table of checks, walked once. What
+ * passes is counted, entered into the ledger and appended to the log; what does not
+ * reaches nobody, and the refusal says why.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "admit/rate.h"
+#include "approval/ledger.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "envelope/envelope.h"
+#include "topic/topic.h"
+
+/* A topic together with what admission keeps about it. */
+struct room {
+    struct topic topic;
+    struct ledger ledger;
+};
+
+struct admit_limits {
+    size_t depth;
+    struct rate messages;
+    struct rate bytes;
+    size_t
+        rate_strikes; /* refusals within STRIKE_WINDOW_MS before the connection closes */
+};
+
+enum { STRIKE_WINDOW_MS = 10'000 };
+
+/* One envelope on its way in. The caller fills the first part. */
+struct admission {
+    struct room *room;
+    struct participant *sender;
+    struct member *member; /* the connection it came by; NULL: posted */
+    struct str text;       /* best in topic_reserve()'s place; presence flushed before */
+    const struct admit_limits *limits;
+    struct arena *scratch; /* reset here */
+    uint64_t now_ms;
+    uint64_t wall_ms;
+    /* filled on the way */
+    struct envelope env;
+    struct ledger_effect effect;
+    bool is_executed; /* a kind that the gateway carried out itself: nothing was appended
+                       */
+};
+
+/* Why an envelope was refused; texts are static or borrow from the admission. */
+struct refusal {
+    enum err err;
+    const char *what;
+    struct str field;
+    size_t at;               /* byte offset, malformed envelopes only */
+    uint64_t retry_after_ms; /* rate_limited */
+    const char *state;       /* of the proposal concerned */
+    bool is_abuse;           /* persistent: close with 4029 */
+};
+
+/* OK: it is in the log. Otherwise the error, with `refusal` filled. ERR_UTF8 means the
+ * text is not UTF-8 at all: the connection must fail (D6). */
+enum err admit(struct admission *admission, struct refusal *refusal);
+
+/* The rights that decide: those of the connection, or of the poster. */
+struct capset *admission_capabilities(const struct admission *admission);
+
+/* The payload members of the system/error that answers a refusal: error, message, field,
+ * offset, attempted_kind, your_capabilities, … (docs/PROTOCOL.md: Errors). */
+void refusal_write(const struct refusal *refusal, const struct admission *admission,
+                   struct json_writer *w);
+
+/* The same without `error` and `message`, which problem details say in their own way. */
+void refusal_write_details(const struct refusal *refusal,
+                           const struct admission *admission, struct json_writer *w);
+
+/* One sentence for people. */
+void refusal_message(const struct refusal *refusal, const struct admission *admission,
+                     struct buf *out);

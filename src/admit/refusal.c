@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Refusals in words: what went wrong, where, and what would have been right. */
+#include "admit/admit.h"
+
+/* What is quoted in an answer stays short, whatever was sent. */
+enum { QUOTED_FIELD = 256, QUOTED_CAPABILITIES = 64 * 1024 };
+
+static struct str quoted_field(const struct refusal *r)
+{
+    return str_slice(r->field, 0, QUOTED_FIELD);
+}
+
+void refusal_message(const struct refusal *r, const struct admission *a, struct buf *out)
+{
+    struct str kind = a->env.kind_text;
+
+    switch (r->err) {
+    case ERR_CAPABILITY_VIOLATION:
+        buf_put(out, S("You lack capability for '"));
+        buf_put(out, kind);
+        buf_putc(out, '\'');
+        return;
+    case ERR_FROM_MISMATCH:
+        buf_put(out, S("`from` must be your own participant id, '"));
+        buf_put(out, a->sender->id);
+        buf_putc(out, '\'');
+        return;
+    case ERR_RATE_LIMITED:
+        buf_put(out, S("You send faster than you may; try again in "));
+        buf_putu(out, r->retry_after_ms);
+        buf_put(out, S(" ms"));
+        return;
+    default: break;
+    }
+    if (r->field.len) {
+        buf_putc(out, '`');
+        buf_put(out, quoted_field(r));
+        buf_put(out, S("`: "));
+    }
+    buf_put(out, str_of(r->what));
+}
+
+void refusal_write(const struct refusal *r, const struct admission *a,
+                   struct json_writer *w)
+{
+    struct buf message;
+
+    buf_init(&message, 8192);
+    refusal_message(r, a, &message);
+    json_put_str(w, S("error"), str_of(err_name(r->err)));
+    json_put_str(w, S("message"), buf_str(&message));
+    buf_done(&message);
+    refusal_write_details(r, a, w);
+}
+
+void refusal_write_details(const struct refusal *r, const struct admission *a,
+                           struct json_writer *w)
+{
+    if (r->field.len)
+        json_put_str(w, S("field"), quoted_field(r));
+    if (r->err == ERR_MALFORMED_ENVELOPE)
+        json_put_uint(w, S("offset"), r->at);
+    if (r->err == ERR_UNSUPPORTED_PROTOCOL)
+        json_put_strs(
+            w, S("supported"),
+            (struct str_list){ (const struct str[]){ S(ENVELOPE_PROTOCOL) }, 1 });
+    if (r->err == ERR_CAPABILITY_VIOLATION || r->err == ERR_RESERVED_NAMESPACE ||
+        r->err == ERR_MALFORMED_KIND)
+        json_put_str(w, S("attempted_kind"), a->env.kind_text);
+    if (r->err == ERR_CAPABILITY_VIOLATION &&
+        capset_json(admission_capabilities(a)).len <= QUOTED_CAPABILITIES) {
+        json_key(w, S("your_capabilities"));
+        json_raw(w, capset_json(admission_capabilities(a)));
+    }
+    if (r->err == ERR_RATE_LIMITED)
+        json_put_uint(w, S("retry_after_ms"), r->retry_after_ms);
+    if (r->state)
+        json_put_str(w, S("state"), str_of(r->state));
+}
