@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handlers that the route table names, door by door. */
+#pragma once
+
+#include "gateway/exchange.h"
+
+/* messages_door.c: the topics for curl, scripts and webhooks */
+void messages_post(struct exchange *x);
+void messages_get(struct exchange *x);
+void topics_list(struct exchange *x);
+void participants_list(struct exchange *x);
+void proposals_list(struct exchange *x);
+
+/* session_door.c: tickets and the sessions that browsers make of them */
+void ticket_post(struct exchange *x);
+void session_post(struct exchange *x);
+void session_delete(struct exchange *x);
+
+/* admin_door.c, token_door.c: administration */
+void admin_capabilities(struct exchange *x);
+void admin_topics(struct exchange *x);
+void admin_members(struct exchange *x);
+void admin_kick(struct exchange *x);
+void admin_pause(struct exchange *x);
+void admin_resume(struct exchange *x);
+void admin_reload(struct exchange *x);
+void admin_link(struct exchange *x);
+void tokens_list(struct exchange *x);
+void tokens_create(struct exchange *x);
+void tokens_revoke(struct exchange *x);
+
+/* health_door.c */
+void health_get(struct exchange *x);
+void ready_get(struct exchange *x);
+void metrics_get(struct exchange *x);
+void page_get(struct exchange *x);

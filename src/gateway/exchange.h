@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An exchange is one HTTP request and its answer. The HTTP door (http_door.c) reads it,
+ * finds its route, asks who it is, reads the body, and calls the route's handler, which
+ * answers at once or later.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "gateway/worker.h"
+#include "http/body.h"
+#include "http/request.h"
+#include "identity/identity.h"
+#include "net/listen.h"
+
+struct exchange;
+struct http_client;
+
+enum access {
+    ACCESS_PUBLIC,
+    ACCESS_LOOPBACK, /* without a credential from this machine, else an admin's */
+    ACCESS_IDENTITY,
+    ACCESS_ADMIN, /* asks for the role */
+};
+
+/* Which worker answers: any, the one where the topic lives that the request names, or the
+ * first, where administrative changes are put in one order. */
+enum place { ANYWHERE, AT_FIRST_WORKER, TOPIC_IN_PATH, TOPIC_IN_QUERY };
+
+enum { ROUTE_PARAMS = 2 };
+
+struct route {
+    enum http_method method;
+    struct str path; /* "{}" stands for one segment */
+    enum access access;
+    enum place place;
+    bool takes_ticket; /* ?ticket= instead of a bearer token (D2) */
+    void (*handle)(struct exchange *x);
+};
+
+/* The first row for this method and path. If only the method is wrong, NULL with
+ * *ret_allow telling the methods ("GET, POST") in `allow`. */
+const struct route *route_find(enum http_method method, struct str path,
+                               struct str params[static ROUTE_PARAMS], struct buf *allow);
+
+struct exchange {
+    struct http_client *client;
+    struct worker *worker;
+    const struct route *route;
+    struct http_request request;
+    struct str params[ROUTE_PARAMS]; /* the segments behind "{}" */
+    struct str topic;                /* where the route has one; checked */
+    struct identity *identity;       /* NULL on public routes without a credential */
+    struct str body;
+    struct arena arena;
+    struct buf body_buf;
+    struct http_body body_reader;
+    struct str allowed_origin; /* to be told the browser; "" for none */
+    void (*on_authenticated)(struct exchange *x, enum err err, const char *why);
+};
+
+/* The parameter of that name, or a str with ptr NULL. ERR_BAD_REQUEST: given twice, or
+ * the query is broken. */
+enum err exchange_param(struct exchange *x, struct str name, struct str *ret);
+
+/* --- answering; exactly one of these, once --- */
+
+void exchange_reply(struct exchange *x, int status, struct str type, struct str body);
+void exchange_json(struct exchange *x, int status, const struct buf *body);
+
+/* A page of ours: with the headers that keep foreign scripts out. */
+void exchange_page(struct exchange *x, struct str html);
+void exchange_fail(struct exchange *x, enum err err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with further members of the problem, as finished JSON (",\"a\":1"), and a
+ * header line of its own ("Retry-After: 3\r\n"). */
+struct failure {
+    enum err err;
+    struct str detail;
+    struct str members;
+    struct str headers;
+};
+void exchange_fail_with(struct exchange *x, const struct failure *failure);
+
+/* --- answering later --- */
+
+/* The exchange stays valid, even if the client goes, until as many resumes have come. */
+void exchange_suspend(struct exchange *x);
+
+/* False if the client is gone: the exchange no longer exists then. */
+bool exchange_resume(struct exchange *x);
+
+/* Called when the client goes while a handler waits; for handlers that can stop waiting.
+ */
+void exchange_on_gone(struct exchange *x, void (*on_gone)(void *user), void *user);
+
+/* --- upgrading --- */
+
+/* Gives up the connection: what is left is the cargo, and the exchange until the caller
+ * calls exchange_end(). */
+void exchange_detach(struct exchange *x, struct conn_cargo *ret);
+void exchange_end(struct exchange *x);
+
+const struct net_peer *exchange_peer(const struct exchange *x);

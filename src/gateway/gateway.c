@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gateway/gateway.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "gateway/gateway_priv.h"
+#include "gateway/http_door.h"
+#include "gateway/start.h"
+#include "store/lock.h"
+
+enum {
+    LINK_MS = 10 * 60 * 1000,
+    MAX_WORKERS = 64,
+};
+
+/* --- what the doors need --- */
+
+size_t gateway_worker_count(const struct gateway *gateway)
+{
+    return gateway->worker_count;
+}
+
+struct worker *gateway_worker(struct gateway *gateway, size_t index)
+{
+    return &gateway->workers[index];
+}
+
+bool gateway_connection_started(struct gateway *gateway)
+{
+    if (atomic_fetch_add(&gateway->connections, 1) <
+        atomic_load(&gateway->max_connections))
+        return true;
+    gateway_connection_ended(gateway);
+    return false;
+}
+
+void gateway_connection_forced(struct gateway *gateway)
+{
+    atomic_fetch_add(&gateway->connections, 1);
+}
+
+void gateway_connection_ended(struct gateway *gateway)
+{
+    atomic_fetch_sub(&gateway->connections, 1);
+}
+
+bool gateway_room_started(struct gateway *gateway)
+{
+    if (atomic_fetch_add(&gateway->rooms, 1) < atomic_load(&gateway->max_rooms))
+        return true;
+    gateway_room_ended(gateway);
+    return false;
+}
+
+void gateway_room_ended(struct gateway *gateway)
+{
+    atomic_fetch_sub(&gateway->rooms, 1);
+}
+
+struct identity *gateway_local_identity(struct gateway *gateway)
+{
+    return gateway->local;
+}
+
+struct store *gateway_store(struct gateway *gateway)
+{
+    return gateway->store;
+}
+
+bool gateway_is_ready(const struct gateway *gateway)
+{
+    return atomic_load(&gateway->is_ready);
+}
+
+void gateway_set_limits(struct gateway *gateway, const struct config *config)
+{
+    atomic_store(&gateway->max_connections, config->limits.connections);
+    atomic_store(&gateway->max_rooms, config->topics.max);
+}
+
+/* --- starting --- */
+
+static enum err block_signals(sigset_t *ret)
+{
+    sigemptyset(ret);
+    sigaddset(ret, SIGTERM);
+    sigaddset(ret, SIGINT);
+    sigaddset(ret, SIGHUP);
+    (void)signal(SIGPIPE, SIG_IGN);
+    return pthread_sigmask(SIG_BLOCK, ret, NULL) ? ERR_IO : OK;
+}
+
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static enum err open_data(struct gateway *gateway)
+{
+    const char *data = gateway->options->data;
+    char path[4096];
+    CLEANUP(xfreep) char *why = NULL;
+    enum err err = data_lock(data, &gateway->lock_fd);
+
+    if (err) {
+        log_error("data.lock", "dir=%s reason=\"%s\"", LOG_TEXT(str_of(data)),
+                  err == ERR_CONFLICT ? "another server uses it" : strerror(errno));
+        return err;
+    }
+    (void)snprintf(path, sizeof(path), "%s/moot.db", data);
+    err = store_open(path, &gateway->store, &why);
+    if (err)
+        log_error("store.open", "file=%s reason=\"%s\"", LOG_TEXT(str_of(path)),
+                  why ? why : err_name(err));
+    return err ? err : start_first_tokens(data, gateway->store);
+}
+
+static enum err add_listener(struct gateway *gateway, struct str address)
+{
+    const char *why = "";
+    int fd;
+
+    if (net_listen(address, &fd, &why)) {
+        log_error("listen.fail", "address=%s reason=\"%s\"", LOG_TEXT(address), why);
+        return ERR_IO;
+    }
+    gateway->listen_fds[gateway->listen_count++] = fd;
+    return OK;
+}
+
+static enum err open_listeners(struct gateway *gateway)
+{
+    const struct config_strs *listen = &gateway->settings->config->listen;
+    char local[4096];
+
+    gateway->listen_fds = xcalloc(listen->count + 1, sizeof(int));
+    for (size_t i = 0; i < listen->count; i++)
+        if (add_listener(gateway, listen->items[i]))
+            return ERR_IO;
+    (void)snprintf(local, sizeof(local), "unix:%s/moot.sock", gateway->options->data);
+    return add_listener(gateway, str_of(local));
+}
+
+static void on_accept(void *user, int fd, const struct net_peer *peer)
+{
+    http_accept(user, fd, peer);
+}
+
+/* The data directory's own socket: whoever may use it is an administrator. Those of the
+ * configuration are like any other address, since a proxy may stand before them. */
+static void on_accept_local(void *user, int fd, const struct net_peer *peer)
+{
+    struct net_peer trusted = *peer;
+
+    if (peer->uid != 0 && peer->uid != getuid()) {
+        (void)close(fd);
+        return;
+    }
+    trusted.is_trusted = true;
+    http_accept(user, fd, &trusted);
+}
+
+static enum err start_listening(struct gateway *gateway, struct worker *worker)
+{
+    worker->listeners = xcalloc(gateway->listen_count, sizeof(*worker->listeners));
+    for (size_t i = 0; i < gateway->listen_count; i++) {
+        bool is_last = i + 1 == gateway->listen_count;
+        enum err err =
+            listener_init(&worker->listeners[i], worker->loop, gateway->listen_fds[i],
+                          is_last ? on_accept_local : on_accept, worker);
+
+        if (err)
+            return err;
+        worker->listener_count++;
+    }
+    return OK;
+}
+
+static void share_tokens(struct gateway *gateway, struct identity *const *identities,
+                         size_t count)
+{
+    for (size_t w = 0; w < gateway->worker_count; w++)
+        for (size_t i = 0; i < count; i++)
+            token_table_add(&gateway->workers[w].tokens, identities[i]);
+}
+
+static void *run_worker(void *user)
+{
+    struct worker *worker = user;
+
+    loop_run(worker->loop);
+    return NULL;
+}
+
+static enum err start_workers(struct gateway *gateway)
+{
+    for (size_t i = 0; i < gateway->worker_count; i++) {
+        struct worker *worker = &gateway->workers[i];
+
+        if (start_listening(gateway, worker))
+            return ERR_IO;
+        if (i > 0 && pthread_create(&worker->thread, NULL, run_worker, worker))
+            return ERR_IO;
+        worker->has_thread = i > 0;
+    }
+    return OK;
+}
+
+static size_t count_cores(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (cores > MAX_WORKERS)
+        return MAX_WORKERS;
+    return cores < 1 ? 1 : (size_t)cores;
+}
+
+/* Where it listens, and how to get in. */
+static void print_banner(struct gateway *gateway, struct identity *admin)
+{
+    struct worker *first = &gateway->workers[0];
+    const char *scheme = gateway->settings->tls ? "https" : "http";
+    char address[NET_ADDRESS];
+    struct buf ticket;
+
+    buf_init(&ticket, 256);
+    net_bound_address(gateway->listen_fds[0], address);
+    printf("Moot %s is listening on %s://%s\n", MOOT_VERSION, scheme, address);
+    printf("Data directory: %s\n", gateway->options->data);
+    if (gateway->options->shows_link && admin &&
+        ticket_issue(&first->links, admin, LINK_MS, loop_now_ms(first->loop), &ticket) ==
+            OK)
+        printf("Sign in (once, within 10 minutes): %s://%s/#ticket=%s\n", scheme, address,
+               buf_cstr(&ticket));
+    (void)fflush(stdout);
+    crypto_wipe(ticket.ptr, ticket.len);
+    buf_done(&ticket);
+}
+
+static struct identity *make_local_identity(void)
+{
+    static const struct str everywhere[] = { S("*") };
+    const struct profile *profile = profile_find(S("admin"));
+
+    return identity_new(&(struct identity){ .id = S("local"),
+                                            .token_name = S("local"),
+                                            .topics = { everywhere, 1 },
+                                            .capabilities = profile->capabilities,
+                                            .profile = profile->name,
+                                            .type = profile->type,
+                                            .source = FROM_SESSION,
+                                            .is_admin = true });
+}
+
+static void make_workers(struct gateway *gateway)
+{
+    size_t wanted = gateway->settings->config->workers;
+
+    gateway->worker_count = wanted ? wanted : count_cores();
+    gateway->workers = xcalloc(gateway->worker_count, sizeof(*gateway->workers));
+    for (size_t i = 0; i < gateway->worker_count; i++)
+        worker_init(&gateway->workers[i], gateway, i, gateway->settings);
+}
+
+static void free_identities(struct identity **identities, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        identity_unref(identities[i]);
+    free(identities);
+}
+
+static void on_signal(struct loop_fd *self, uint32_t events [[maybe_unused]])
+{
+    struct gateway *gateway = CONTAINER_OF(self, struct gateway, signals);
+    struct signalfd_siginfo info;
+
+    while (read(self->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo == SIGHUP)
+            gateway_reload_by_signal(gateway);
+        else
+            gateway_drain(gateway);
+    }
+}
+
+static enum err watch_signals(struct gateway *gateway, const sigset_t *signals)
+{
+    int fd = signalfd(-1, signals, SFD_NONBLOCK | SFD_CLOEXEC);
+
+    if (fd < 0)
+        return ERR_IO;
+    gateway->signals =
+        (struct loop_fd){ .fd = fd, .events = EPOLLIN, .on_ready = on_signal };
+    gateway->drain_timer.on_fire = gateway_on_drain_tick;
+    return loop_fd_add(gateway->workers[0].loop, &gateway->signals);
+}
+
+static void log_warnings(const struct config *config)
+{
+    for (size_t i = 0; i < config->warnings.count; i++)
+        log_warn("config.warn", "file=%s line=%u what=%s", LOG_TEXT(config->file),
+                 config->warnings.marks[i].line, LOG_TEXT(config->warnings.items[i]));
+}
+
+static enum err start(struct gateway *gateway, const sigset_t *signals)
+{
+    struct config_problem problem = {};
+    struct identity **identities = NULL;
+    size_t count = 0;
+    enum err err = settings_new(gateway->options->config, &gateway->settings, &problem);
+
+    if (err) {
+        struct buf out;
+
+        buf_init(&out, 4096);
+        config_problem_put(&problem, &out);
+        fprintf(stderr, "moot: %s\n", buf_cstr(&out));
+        buf_done(&out);
+        return err;
+    }
+    log_set_level(gateway->settings->config->log);
+    log_warnings(gateway->settings->config);
+    gateway_set_limits(gateway, gateway->settings->config);
+    err = open_data(gateway);
+    if (!err)
+        err = open_listeners(gateway);
+    if (!err)
+        err = start_load_tokens(gateway->store, &identities, &count);
+    if (err)
+        return err;
+    gateway->local = make_local_identity();
+    make_workers(gateway);
+    share_tokens(gateway, identities, count);
+    err = watch_signals(gateway, signals);
+    if (!err) {
+        atomic_store(&gateway->is_ready, true);
+        print_banner(gateway, start_find_admin(identities, count));
+        err = start_workers(gateway);
+    }
+    free_identities(identities, count);
+    return err;
+}
+
+static void gateway_done(struct gateway *gateway)
+{
+    gateway->is_draining = true; /* for those that have not got so far */
+    for (size_t i = 0; i < gateway->worker_count; i++)
+        if (gateway->workers[i].has_thread)
+            (void)pthread_join(gateway->workers[i].thread, NULL);
+    if (gateway->store)
+        store_close(gateway->store); /* its answers still go to the loops */
+    gateway_end_workers(gateway);
+    gateway_close_listeners(gateway);
+    free(gateway->listen_fds);
+    identity_unref(gateway->local);
+    settings_unref(gateway->settings);
+    if (gateway->signals.fd > 0)
+        (void)close(gateway->signals.fd);
+    if (gateway->lock_fd >= 0)
+        (void)close(gateway->lock_fd);
+}
+
+int gateway_run(const struct gateway_options *options)
+{
+    struct gateway gateway = { .options = options, .lock_fd = -1 };
+    sigset_t signals;
+
+    raise_file_limit();
+    if (block_signals(&signals) || start(&gateway, &signals)) {
+        gateway_stop_workers(&gateway);
+        gateway_done(&gateway);
+        return 1;
+    }
+    loop_run(gateway.workers[0].loop);
+    gateway_done(&gateway);
+    log_info("server.stop", "version=%s", MOOT_VERSION);
+    return 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The gateway as a whole: workers, listening sockets, the store, start, reload and stop.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "config/config.h"
+#include "gateway/worker.h"
+#include "identity/identity.h"
+#include "store/store.h"
+
+struct gateway;
+
+struct gateway_options {
+    struct config *config;   /* taken */
+    const char *config_path; /* NULL: the embedded default; cannot be reloaded */
+    const char *data;        /* the data directory */
+    /* What the command line said again applies after a reload. */
+    void (*adjust)(struct config *config, void *user);
+    void *user;
+    bool shows_link;
+};
+
+/* Runs until SIGTERM or SIGINT. Prints where it listens and the sign-in link on stdout.
+ * Returns the exit code. */
+int gateway_run(const struct gateway_options *options);
+
+/* --- what the doors need --- */
+
+size_t gateway_worker_count(const struct gateway *gateway);
+struct worker *gateway_worker(struct gateway *gateway, size_t index);
+
+/* Counts connections against the limit of the process; false: one too many. */
+bool gateway_connection_started(struct gateway *gateway);
+void gateway_connection_forced(struct gateway *gateway); /* counts it all the same */
+void gateway_connection_ended(struct gateway *gateway);
+
+/* The same for topics. */
+bool gateway_room_started(struct gateway *gateway);
+void gateway_room_ended(struct gateway *gateway);
+
+/* Whoever reaches the local socket: an administrator. */
+struct identity *gateway_local_identity(struct gateway *gateway);
+
+struct store *gateway_store(struct gateway *gateway);
+
+/* True once it serves and until it drains. */
+bool gateway_is_ready(const struct gateway *gateway);
+
+/* Reads the configuration again and puts it into force on all workers, or changes
+ * nothing. `on_done` is called on the worker's thread with "" or what was wrong. */
+void gateway_reload(struct gateway *gateway, struct worker *worker,
+                    void (*on_done)(void *user, struct str problem), void *user);

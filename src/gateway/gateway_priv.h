@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The gateway itself, and what its own files share: start, reload, stop. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gateway/gateway.h"
+
+struct gateway {
+    const struct gateway_options *options;
+    struct settings *settings; /* the first worker's; for reloads */
+    struct worker *workers;
+    size_t worker_count;
+    struct store *store;
+    int lock_fd;
+    int *listen_fds; /* the configured ones, then the local socket */
+    size_t listen_count;
+    struct identity *local;
+    atomic_size_t connections;
+    atomic_size_t max_connections;
+    atomic_size_t rooms;
+    atomic_size_t max_rooms;
+    atomic_bool is_ready;
+    struct loop_fd signals;
+    struct loop_timer drain_timer;
+    uint64_t drain_until_ms;
+    bool is_draining;
+    bool is_reloading;
+    bool reloads_again; /* SIGHUP came meanwhile */
+};
+
+/* What a configuration says about the process as a whole. */
+void gateway_set_limits(struct gateway *gateway, const struct config *config);
+
+/* SIGHUP: a reload whose outcome stands in the log. */
+void gateway_reload_by_signal(struct gateway *gateway);
+
+/* SIGTERM, SIGINT: 1001 to everyone, then the end; at once when asked twice. */
+void gateway_drain(struct gateway *gateway);
+void gateway_on_drain_tick(struct loop_timer *timer);
+
+/* Makes every worker's loop return. */
+void gateway_stop_workers(struct gateway *gateway);
+
+/* The workers' threads have ended: ends what is left on their loops. */
+void gateway_end_workers(struct gateway *gateway);
+
+void gateway_close_listeners(struct gateway *gateway);

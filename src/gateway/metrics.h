@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters of one worker; summed over all of them for GET /metrics (Prometheus text).
+ * One row in METRICS_LIST is the counter, its type, its name and its help.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/* clang-format off */
+#define METRICS_LIST(X) \
+    X(connections_accepted, counter, "moot_connections_accepted_total", "TCP and local connections accepted.") \
+    X(connections_refused,  counter, "moot_connections_refused_total",  "Connections turned away because of limits.") \
+    X(websockets_opened,    counter, "moot_websockets_opened_total",    "WebSocket handshakes completed.") \
+    X(websockets_closed,    counter, "moot_websockets_closed_total",    "WebSocket connections ended, for any reason.") \
+    X(requests,             counter, "moot_http_requests_total",        "HTTP requests answered.") \
+    X(requests_refused,     counter, "moot_http_requests_refused_total","HTTP requests answered with a status of 400 or more.") \
+    X(logins_failed,        counter, "moot_logins_failed_total",        "Tokens and tickets that are unknown or have expired.") \
+    X(envelopes_received,   counter, "moot_envelopes_received_total",   "Envelopes that arrived at any door.") \
+    X(envelopes_admitted,   counter, "moot_envelopes_admitted_total",   "Envelopes that entered a topic.") \
+    X(envelopes_refused,    counter, "moot_envelopes_refused_total",    "Envelopes refused, for any reason.") \
+    X(violations,           counter, "moot_capability_violations_total","Envelopes refused for want of a capability.") \
+    X(rate_limited,         counter, "moot_rate_limited_total",         "Envelopes refused because they came too fast.") \
+    X(slow_consumers,       counter, "moot_slow_consumers_total",       "Connections closed because they read too slowly (4008).") \
+    X(bytes_received,       counter, "moot_envelope_bytes_received_total", "Bytes of envelopes that arrived.") \
+    X(bytes_sent,           counter, "moot_bytes_sent_total",           "Bytes handed to the network.") \
+    X(gaps,                 counter, "moot_replay_gaps_total",          "Reconnects that could not be continued from the ring.") \
+    X(topics,               gauge,   "moot_topics",                     "Topics that exist now.") \
+    X(members,              gauge,   "moot_members",                    "Members present in topics now.") \
+    X(http_connections,     gauge,   "moot_http_connections",           "HTTP connections open now.")
+/* clang-format on */
+
+struct metrics {
+#define METRICS_FIELD(field, type, name, help) uint64_t field;
+    METRICS_LIST(METRICS_FIELD)
+#undef METRICS_FIELD
+};
+
+/* total += part */
+void metrics_add(struct metrics *total, const struct metrics *part);
+
+void metrics_write(const struct metrics *metrics, struct buf *out);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gateway/origin.h"
+
+/* "example.org:8420" without its port; "[::1]:80" keeps its brackets. */
+static struct str without_port(struct str host)
+{
+    size_t end = host.len;
+
+    while (end > 0 && host.ptr[end - 1] >= '0' && host.ptr[end - 1] <= '9')
+        end--;
+    if (end > 0 && end < host.len && host.ptr[end - 1] == ':')
+        return str_slice(host, 0, end - 1);
+    return host;
+}
+
+static bool is_listed(const struct config_strs *list, struct str text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (str_ieq(list->items[i], text) || str_eq(list->items[i], S("*")))
+            return true;
+    return false;
+}
+
+static bool is_own_name(const struct config *config, struct str name)
+{
+    static const struct str always[] = { S("localhost"), S("127.0.0.1"), S("[::1]") };
+
+    for (size_t i = 0; i < COUNT(always); i++)
+        if (str_ieq(name, always[i]))
+            return true;
+    for (size_t i = 0; i < config->listen.count; i++)
+        if (str_ieq(name, without_port(config->listen.items[i])))
+            return true;
+    return false;
+}
+
+static bool host_is_allowed(const struct config *config, struct str host)
+{
+    struct str name = without_port(host);
+
+    return is_own_name(config, name) || is_listed(&config->hosts, name) ||
+           is_listed(&config->hosts, host);
+}
+
+/* "http://HOST" or "https://HOST" where HOST is what the request was sent to. */
+static bool is_same_origin(struct str origin, struct str host)
+{
+    static const struct str schemes[] = { S("http://"), S("https://") };
+
+    for (size_t i = 0; i < COUNT(schemes); i++)
+        if (str_starts(origin, schemes[i]))
+            return str_ieq(str_slice(origin, schemes[i].len, origin.len), host);
+    return false;
+}
+
+enum err origin_check(struct exchange *x, const char **ret_why)
+{
+    const struct config *config = x->worker->settings->config;
+    const struct http_request *req = &x->request;
+    size_t count = 0;
+    struct str origin = http_header_find(req, S("Origin"), &count);
+
+    if (exchange_peer(x)->is_trusted)
+        return OK;
+    if (!host_is_allowed(config, req->host)) {
+        *ret_why =
+            "This server does not answer to that Host; `hosts:` in its configuration "
+            "lists the names it answers to.";
+        return ERR_MISDIRECTED;
+    }
+    *ret_why = "Pages of that Origin may not use this server; `origins:` in its "
+               "configuration lists those that may.";
+    if (count == 0)
+        return OK;
+    if (count > 1)
+        return ERR_FORBIDDEN;
+    if (is_same_origin(origin, req->host))
+        return OK;
+    if (!is_listed(&config->origins, origin))
+        return ERR_FORBIDDEN;
+    x->allowed_origin = origin;
+    return OK;
+}
+
+bool origin_is_hidden(const struct exchange *x)
+{
+    struct str site = http_header_find(&x->request, S("Sec-Fetch-Site"), NULL);
+    size_t count = 0;
+
+    (void)http_header_find(&x->request, S("Origin"), &count);
+    return count == 0 && (str_eq(site, S("cross-site")) || str_eq(site, S("same-site")));
+}

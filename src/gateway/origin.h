@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Host and Origin allow-lists, on every route: a page of another site, or a name that was
+ * made to point here, gets no answer it could use.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "gateway/exchange.h"
+
+/* ERR_MISDIRECTED for a Host, ERR_FORBIDDEN for an Origin that is not allowed; *ret_why
+ * is static text. Sets x->allowed_origin for pages of other, allowed origins. */
+enum err origin_check(struct exchange *x, const char **ret_why);
+
+/* A browser asks on behalf of a page of another site without naming it, as for an image
+ * or a frame: such a page can show a credential, a wrong one, but has no use for it. */
+bool origin_is_hidden(const struct exchange *x);

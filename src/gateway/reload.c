@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reload, in two phases: the settings are read, checked and laid out on the store's
+ * thread; if all of it is right, every worker puts them into force, else nothing has
+ * changed.
+ */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "gateway/gateway_priv.h"
+
+struct reload {
+    struct store_job job; /* files are read on the store's thread, not on a loop */
+    struct gather gather;
+    struct gateway *gateway;
+    struct worker *worker;
+    struct settings *settings;
+    struct buf problem;
+    void (*on_done)(void *user, struct str problem);
+    void *user;
+};
+
+static void on_sighup_done(void *user [[maybe_unused]],
+                           struct str problem [[maybe_unused]])
+{
+    /* The log has said how it went. */
+}
+
+/* A signal is never lost: what it is about may have been written after the last look. */
+void gateway_reload_by_signal(struct gateway *gateway)
+{
+    gateway->reloads_again = gateway->is_reloading;
+    if (!gateway->is_reloading)
+        gateway_reload(gateway, &gateway->workers[0], on_sighup_done, NULL);
+}
+
+static void log_refusal(struct str reason)
+{
+    log_error("config.refuse", "reason=%s", LOG_TEXT(reason));
+}
+
+static void reload_finish(struct reload *reload)
+{
+    struct gateway *gateway = reload->gateway;
+
+    if (reload->problem.len) {
+        log_refusal(buf_str(&reload->problem));
+    } else {
+        log_info("config.reload", "file=%s", gateway->options->config_path);
+        log_set_level(reload->settings->config->log);
+        gateway_set_limits(gateway, reload->settings->config);
+    }
+    gateway->is_reloading = false;
+    reload->on_done(reload->user, buf_str(&reload->problem));
+    if (reload->gather.parts)
+        gather_done(&reload->gather);
+    settings_unref(reload->settings);
+    buf_done(&reload->problem);
+    free(reload);
+    if (gateway->reloads_again)
+        gateway_reload_by_signal(gateway);
+}
+
+static void on_all_applied(struct gather *gather)
+{
+    struct reload *reload = CONTAINER_OF(gather, struct reload, gather);
+    struct gateway *gateway = reload->gateway;
+
+    settings_unref(gateway->settings);
+    gateway->settings = settings_ref(reload->settings);
+    reload_finish(reload);
+}
+
+static void visit_apply(struct gather *gather, struct gather_part *part)
+{
+    const struct reload *reload = CONTAINER_OF(gather, struct reload, gather);
+
+    worker_apply(part->worker, reload->settings);
+}
+
+static bool lists_equal(const struct config_strs *a, const struct config_strs *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!str_eq(a->items[i], b->items[i]))
+            return false;
+    return true;
+}
+
+static const char *needs_restart(const struct config *running, const struct config *next)
+{
+    if (!lists_equal(&running->listen, &next->listen))
+        return "listen";
+    return config_needs_restart(running, next);
+}
+
+static void read_config(struct store_job *job, struct store *store [[maybe_unused]])
+{
+    struct reload *reload = CONTAINER_OF(job, struct reload, job);
+    const struct gateway_options *options = reload->gateway->options;
+    struct config_problem problem = {};
+    struct config *config = NULL;
+    const char *option;
+
+    if (config_load(options->config_path, &config, &problem)) {
+        config_problem_put(&problem, &reload->problem);
+        return;
+    }
+    options->adjust(config, options->user);
+    option = needs_restart(reload->gateway->settings->config, config);
+    if (option)
+        buf_putf(&reload->problem, "`%s` has changed, and that needs a restart", option);
+    else if (settings_new(config, &reload->settings, &problem))
+        config_problem_put(&problem, &reload->problem);
+    if (!reload->settings)
+        config_free(config);
+}
+
+static void on_config_read(struct store_job *job)
+{
+    struct reload *reload = CONTAINER_OF(job, struct reload, job);
+
+    if (reload->problem.len) {
+        reload_finish(reload);
+        return;
+    }
+    reload->gather.visit = visit_apply;
+    reload->gather.done = on_all_applied;
+    gather_start(&reload->gather, reload->worker);
+}
+
+/* Always on the first worker, so reloads follow one another. */
+void gateway_reload(struct gateway *gateway, struct worker *worker,
+                    void (*on_done)(void *user, struct str problem), void *user)
+{
+    struct reload *reload;
+
+    if (!gateway->options->config_path) {
+        log_refusal(S("the server runs without a configuration file"));
+        on_done(user, S("the server runs without a configuration file"));
+        return;
+    }
+    if (gateway->is_draining) {
+        on_done(user, S("the server is stopping"));
+        return;
+    }
+    if (gateway->is_reloading) {
+        on_done(user, S("another reload is under way"));
+        return;
+    }
+    gateway->is_reloading = true;
+    reload = xcalloc(1, sizeof(*reload));
+    reload->job = (struct store_job){ .loop = worker->loop,
+                                      .work = read_config,
+                                      .done = on_config_read };
+    reload->gateway = gateway;
+    reload->worker = worker;
+    reload->on_done = on_done;
+    reload->user = user;
+    buf_init(&reload->problem, 4096);
+    store_submit(gateway->store, &reload->job);
+}

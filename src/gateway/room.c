@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gateway/room.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "envelope/system.h"
+#include "gateway/gateway.h"
+#include "gateway/override.h"
+#include "gateway/standing.h"
+
+enum {
+    LINGER_MS = 10 * 60 * 1000, /* an empty room is kept this long */
+    ABSENT_MS = 60 * 1000,      /* and an absent participant at least this long */
+};
+
+static void on_dirty(struct topic *topic)
+{
+    struct live_room *room = live_room_of(topic);
+
+    list_append(&room->worker->dirty, &room->dirty_link);
+}
+
+static void on_presence(struct topic *topic)
+{
+    struct live_room *room = live_room_of(topic);
+
+    if (!loop_timer_is_set(&room->presence_timer))
+        loop_timer_set(room->worker->loop, &room->presence_timer,
+                       room->settings->presence_delay_ms);
+}
+
+static uint64_t wall_ms(const struct topic *topic)
+{
+    const struct live_room *room =
+        CONTAINER_OF((uintptr_t)topic, struct live_room, room.topic); /* drops const */
+
+    return loop_wall_ms(room->worker->loop);
+}
+
+static const struct topic_ops topic_ops = {
+    .on_dirty = on_dirty,
+    .on_presence = on_presence,
+    .wall_ms = wall_ms,
+};
+
+static void on_presence_due(struct loop_timer *timer)
+{
+    struct live_room *room = CONTAINER_OF(timer, struct live_room, presence_timer);
+
+    topic_flush_presence(&room->room.topic);
+}
+
+struct live_room *room_find(const struct worker *worker, struct str topic)
+{
+    return map_find(&worker->rooms, topic);
+}
+
+static struct live_room *room_new(struct worker *worker, struct str topic,
+                                  const struct room_settings *settings)
+{
+    struct live_room *room = xcalloc(1, sizeof(*room) + topic.len);
+
+    memcpy(room->name, topic.ptr, topic.len);
+    room->worker = worker;
+    room->settings = settings;
+    room->presence_timer.on_fire = on_presence_due;
+    topic_init(&room->room.topic,
+               &(struct topic_setup){ .name = { room->name, topic.len },
+                                      .native = &worker->plain.encoding,
+                                      .settings = &settings->topic,
+                                      .ops = &topic_ops,
+                                      .scratch = loop_scratch(worker->loop) });
+    ledger_init(&room->room.ledger, &settings->ledger);
+    map_set(&worker->rooms, room->room.topic.name, room);
+    room_left(room); /* nobody is here yet */
+    return room;
+}
+
+void room_free(struct live_room *room)
+{
+    struct worker *worker = room->worker;
+
+    gateway_room_ended(worker->gateway);
+    (void)map_remove(&worker->rooms, room->room.topic.name);
+    list_remove(&room->dirty_link);
+    list_remove(&room->linger_link);
+    loop_timer_clear(worker->loop, &room->presence_timer);
+    ledger_done(&room->room.ledger);
+    topic_done(&room->room.topic);
+    free(room);
+}
+
+static bool can_go(const struct live_room *room)
+{
+    return room->room.topic.member_count == 0 && list_is_empty(&room->room.topic.waiters);
+}
+
+/* Last in the line of those that go. */
+static void linger(struct live_room *room)
+{
+    room->empty_since_ms = loop_now_ms(room->worker->loop);
+    list_remove(&room->linger_link);
+    list_append(&room->worker->lingering, &room->linger_link);
+}
+
+/* Makes place for a new room by forgetting the one that has been empty longest. */
+static bool make_place(struct worker *worker)
+{
+    struct live_room *room;
+
+    LIST_FOREACH(room, &worker->lingering, linger_link)
+        if (can_go(room)) {
+            room_free(room);
+            return true;
+        }
+    return false;
+}
+
+enum err room_open(struct worker *worker, struct str topic, struct live_room **ret)
+{
+    const struct room_settings *settings;
+    struct live_room *room = room_find(worker, topic);
+
+    if (room) {
+        if (link_is_set(&room->linger_link))
+            linger(room); /* someone was here just now */
+        *ret = room;
+        return OK;
+    }
+    settings = settings_room(worker->settings, topic);
+    if (!settings)
+        return ERR_NOT_FOUND;
+    if (!gateway_room_started(worker->gateway) &&
+        !(make_place(worker) && gateway_room_started(worker->gateway)))
+        return ERR_OVERLOAD;
+    *ret = room_new(worker, topic, settings);
+    return OK;
+}
+
+enum err room_may_enter(const struct worker *worker, const struct live_room *room,
+                        const struct identity *identity)
+{
+    const struct topic *topic = &room->room.topic;
+    const struct participant *participant = participant_find(topic, identity->id);
+    uint64_t now_ms = loop_now_ms(worker->loop);
+
+    if (!identity_may_enter(identity, topic->name))
+        return ERR_FORBIDDEN;
+    if (participant && participant_is_barred(participant, now_ms))
+        return ERR_FORBIDDEN;
+    if (standing_is_barred(&worker->standings, identity->id, now_ms))
+        return ERR_FORBIDDEN;
+    return OK;
+}
+
+struct participant *room_participant(struct live_room *room,
+                                     const struct identity *identity)
+{
+    struct worker *worker = room->worker;
+    struct topic *topic = &room->room.topic;
+    const struct str_list *changed =
+        override_find(&worker->overrides, topic->name, identity->id);
+    struct participant *participant;
+    struct capset *caps;
+
+    /* Both lists were checked when they came in. */
+    if (capset_intern(worker->capsets, changed ? *changed : identity->capabilities, &caps,
+                      NULL))
+        abort();
+    participant = participant_enter(topic, identity->id, identity->type, caps,
+                                    loop_now_ms(worker->loop));
+    capset_unref(caps);
+    if (standing_is_paused(&worker->standings, identity->id))
+        participant->is_paused = true;
+    return participant;
+}
+
+void room_left(struct live_room *room)
+{
+    if (can_go(room))
+        linger(room);
+}
+
+void rooms_sweep(struct worker *worker)
+{
+    uint64_t now_ms = loop_now_ms(worker->loop);
+    struct live_room *room;
+
+    LIST_FOREACH(room, &worker->lingering, linger_link) {
+        if (room->room.topic.member_count) {
+            list_remove(&room->linger_link);
+            continue;
+        }
+        if (now_ms - room->empty_since_ms < LINGER_MS)
+            break;
+        if (can_go(room))
+            room_free(room);
+    }
+    if (now_ms > ABSENT_MS)
+        MAP_FOREACH(room, &worker->rooms)
+            topic_forget_absent(&room->room.topic, now_ms - ABSENT_MS);
+}
+
+void rooms_wake_dirty(struct worker *worker)
+{
+    struct live_room *room;
+
+    while ((room = LIST_FIRST(&worker->dirty, struct live_room, dirty_link))) {
+        list_remove(&room->dirty_link);
+        topic_wake(&room->room.topic);
+    }
+}
+
+/* --- the welcome --- */
+
+void room_write_proposals(struct live_room *room, struct json_writer *w)
+{
+    uint64_t now_ms = loop_wall_ms(room->worker->loop);
+    const struct proposal *p = NULL;
+
+    json_key(w, S("proposals"));
+    json_array_open(w);
+    while ((p = ledger_next_open(&room->room.ledger, p, now_ms))) {
+        json_object_open(w);
+        json_put_str(w, S("id"), p->id);
+        json_put_str(w, S("proposer"), p->proposer);
+        json_put_str(w, S("kind"), p->kind.text);
+        json_put_time(w, S("created"), p->created_ms);
+        json_put_time(w, S("expires"), p->expires_ms);
+        json_object_close(w);
+    }
+    json_array_close(w);
+}
+
+static void write_others(const struct topic *topic, struct str me, struct json_writer *w)
+{
+    const struct participant *other;
+
+    json_key(w, S("participants"));
+    json_array_open(w);
+    MAP_FOREACH(other, &topic->participants) {
+        if (other->announced != ANNOUNCED_PRESENT || str_eq(other->id, me))
+            continue;
+        system_participant(w, other->id, capset_json(other->capabilities),
+                           participant_type_name(other->type));
+    }
+    json_array_close(w);
+}
+
+void room_write_welcome(struct live_room *room, const struct member *member,
+                        struct buf *out)
+{
+    struct topic *topic = &room->room.topic;
+    const struct participant *me = member->participant;
+    char id[SYSTEM_ID];
+    struct json_writer w;
+
+    system_begin(&w, out,
+                 &(struct system_head){ .kind = S("system/welcome"),
+                                        .id = topic_system_id(topic, id),
+                                        .wall_ms = loop_wall_ms(room->worker->loop),
+                                        .to = me->id });
+    json_key(&w, S("you"));
+    system_participant(&w, me->id, capset_json(member->capabilities),
+                       participant_type_name(me->type));
+    write_others(topic, me->id, &w);
+    json_key(&w, S("moot"));
+    json_object_open(&w);
+    json_raw(&w, room->worker->settings->about);
+    json_put_str(&w, S("topic"), topic->name);
+    json_put_str(&w, S("routing"),
+                 member->routing == ROUTE_ALL ? S("all") : S("directed"));
+    room_write_proposals(room, &w);
+    json_object_close(&w);
+    system_end(&w);
+}
+
+void room_welcome_again(struct live_room *room, struct participant *participant)
+{
+    struct member *member;
+
+    LIST_FOREACH(member, &participant->members, peer_link) {
+        struct buf out;
+
+        buf_init(&out, SIZE_MAX / 2);
+        room_write_welcome(room, member, &out);
+        member_send(member, buf_str(&out), FRAME_EXEMPT);
+        buf_done(&out);
+    }
+}
+
+void room_announce_violation(struct live_room *room, const struct admission *a,
+                             const struct refusal *refusal)
+{
+    struct topic *topic = &room->room.topic;
+    char id_text[SYSTEM_ID];
+    struct str id;
+    struct json_writer w;
+    struct buf out;
+
+    if (refusal->err != ERR_CAPABILITY_VIOLATION ||
+        !room->settings->topic.announces_violations)
+        return;
+    id = topic_system_id(topic, id_text);
+    buf_init(&out, 1 << 20);
+    system_begin(&w, &out,
+                 &(struct system_head){
+                     .kind = S("system/violation"), .id = id, .wall_ms = a->wall_ms });
+    json_put_str(&w, S("participant"), a->sender->id);
+    json_put_str(&w, S("error"), str_of(err_name(refusal->err)));
+    json_put_str(&w, S("attempted_kind"), a->env.kind_text);
+    system_end(&w);
+    topic_append(topic, &(struct topic_entry){ .text = buf_str(&out), .id = id });
+    buf_done(&out);
+}

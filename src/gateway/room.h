@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rooms on a worker: a topic with its ledger, its timers and its place in the worker's
+ * lists. Made when someone first enters, kept for a while after the last has left (so
+ * that a lone member can reconnect and replay), then forgotten.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "admit/admit.h"
+#include "base/list.h"
+#include "gateway/worker.h"
+#include "identity/identity.h"
+
+struct live_room {
+    struct room room;
+    struct worker *worker;
+    const struct room_settings *settings;
+    struct link dirty_link;
+    struct link linger_link;
+    struct loop_timer presence_timer;
+    uint64_t empty_since_ms;
+    char name[];
+};
+
+static inline struct live_room *live_room_of(struct topic *topic)
+{
+    return CONTAINER_OF(topic, struct live_room, room.topic);
+}
+
+struct live_room *room_find(const struct worker *worker, struct str topic);
+
+/* Finds or makes the room. ERR_NOT_FOUND: topics are closed and this one is not named;
+ * ERR_OVERLOAD: there are too many. */
+enum err room_open(struct worker *worker, struct str topic, struct live_room **ret);
+
+/* May this identity come in? ERR_FORBIDDEN: its topics do not include it, or it is barred
+ * after a kick. */
+enum err room_may_enter(const struct worker *worker, const struct live_room *room,
+                        const struct identity *identity);
+
+/* The participant record of an identity, with the capabilities in force now. */
+struct participant *room_participant(struct live_room *room,
+                                     const struct identity *identity);
+
+/* Call after a member has left: starts the linger when the room is empty. */
+void room_left(struct live_room *room);
+
+/* Forgets what has lingered long enough. */
+void rooms_sweep(struct worker *worker);
+
+/* Sends what the turn produced. */
+void rooms_wake_dirty(struct worker *worker);
+
+void room_free(struct live_room *room);
+
+/* The system/welcome of a member, into `out`. */
+void room_write_welcome(struct live_room *room, const struct member *member,
+                        struct buf *out);
+
+/* A fresh welcome to every member of the participant. */
+void room_welcome_again(struct live_room *room, struct participant *participant);
+
+/* "proposals": the open ones, as in the welcome. */
+void room_write_proposals(struct live_room *room, struct json_writer *w);
+
+/* Tells the room of a capability violation, where the topic says so. */
+void room_announce_violation(struct live_room *room, const struct admission *admission,
+                             const struct refusal *refusal);

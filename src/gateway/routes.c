@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every path this server answers, one row each. */
+#include "gateway/doors.h"
+#include "gateway/ws_door.h"
+
+/* clang-format off */
+static const struct route routes[] = {
+    { HTTP_GET,    S("/"),                                   ACCESS_PUBLIC,   ANYWHERE,        false, page_get },
+    { HTTP_GET,    S("/ws"),                                 ACCESS_IDENTITY, TOPIC_IN_QUERY,  true,  ws_open },
+    { HTTP_POST,   S("/ws-ticket"),                          ACCESS_IDENTITY, ANYWHERE,        false, ticket_post },
+    { HTTP_POST,   S("/session"),                            ACCESS_PUBLIC,   AT_FIRST_WORKER, false, session_post },
+    { HTTP_DELETE, S("/session"),                            ACCESS_IDENTITY, AT_FIRST_WORKER, false, session_delete },
+    { HTTP_GET,    S("/topics"),                             ACCESS_IDENTITY, ANYWHERE,        false, topics_list },
+    { HTTP_POST,   S("/topics/{}/messages"),                 ACCESS_IDENTITY, TOPIC_IN_PATH,   false, messages_post },
+    { HTTP_GET,    S("/topics/{}/messages"),                 ACCESS_IDENTITY, TOPIC_IN_PATH,   false, messages_get },
+    { HTTP_GET,    S("/topics/{}/participants"),             ACCESS_IDENTITY, TOPIC_IN_PATH,   false, participants_list },
+    { HTTP_GET,    S("/topics/{}/proposals"),                ACCESS_IDENTITY, TOPIC_IN_PATH,   false, proposals_list },
+    { HTTP_POST,   S("/admin/participants/{}/capabilities"), ACCESS_ADMIN,    AT_FIRST_WORKER, false, admin_capabilities },
+    { HTTP_GET,    S("/admin/tokens"),                       ACCESS_ADMIN,    ANYWHERE,        false, tokens_list },
+    { HTTP_POST,   S("/admin/tokens"),                       ACCESS_ADMIN,    AT_FIRST_WORKER, false, tokens_create },
+    { HTTP_DELETE, S("/admin/tokens/{}"),                    ACCESS_ADMIN,    AT_FIRST_WORKER, false, tokens_revoke },
+    { HTTP_GET,    S("/admin/topics"),                       ACCESS_ADMIN,    ANYWHERE,        false, admin_topics },
+    { HTTP_GET,    S("/admin/members"),                      ACCESS_ADMIN,    ANYWHERE,        false, admin_members },
+    { HTTP_POST,   S("/admin/members/{}/kick"),              ACCESS_ADMIN,    AT_FIRST_WORKER, false, admin_kick },
+    { HTTP_POST,   S("/admin/members/{}/pause"),             ACCESS_ADMIN,    AT_FIRST_WORKER, false, admin_pause },
+    { HTTP_POST,   S("/admin/members/{}/resume"),            ACCESS_ADMIN,    AT_FIRST_WORKER, false, admin_resume },
+    { HTTP_POST,   S("/admin/reload"),                       ACCESS_ADMIN,    AT_FIRST_WORKER, false, admin_reload },
+    { HTTP_POST,   S("/admin/link"),                         ACCESS_ADMIN,    ANYWHERE,        false, admin_link },
+    { HTTP_GET,    S("/healthz"),                            ACCESS_PUBLIC,   ANYWHERE,        false, health_get },
+    { HTTP_GET,    S("/readyz"),                             ACCESS_PUBLIC,   ANYWHERE,        false, ready_get },
+    { HTTP_GET,    S("/metrics"),                            ACCESS_LOOPBACK, ANYWHERE,        false, metrics_get },
+};
+/* clang-format on */
+
+/* "{}" takes one segment that is not empty. */
+static bool path_matches(struct str pattern, struct str path,
+                         struct str params[static ROUTE_PARAMS])
+{
+    size_t param = 0;
+
+    do {
+        struct str want = str_cut(&pattern, '/');
+        struct str got = str_cut(&path, '/');
+
+        if (str_eq(want, S("{}")) && got.len)
+            params[param++] = got;
+        else if (!str_eq(want, got))
+            return false;
+    } while (pattern.ptr && path.ptr);
+    return !pattern.ptr && !path.ptr;
+}
+
+static void add_method(struct buf *allow, enum http_method method)
+{
+    static const struct str names[] = {
+        [HTTP_GET] = S("GET, HEAD"), [HTTP_POST] = S("POST"),     [HTTP_PUT] = S("PUT"),
+        [HTTP_PATCH] = S("PATCH"),   [HTTP_DELETE] = S("DELETE"),
+    };
+
+    buf_put(allow, names[method]);
+    buf_put(allow, S(", "));
+}
+
+const struct route *route_find(enum http_method method, struct str path,
+                               struct str params[static ROUTE_PARAMS], struct buf *allow)
+{
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        struct str found[ROUTE_PARAMS] = {};
+
+        if (!path_matches(routes[i].path, path, found))
+            continue;
+        if (routes[i].method != method) {
+            add_method(allow, routes[i].method);
+            continue;
+        }
+        for (size_t p = 0; p < ROUTE_PARAMS; p++)
+            params[p] = found[p];
+        return &routes[i];
+    }
+    if (allow->len)
+        buf_put(allow, S("OPTIONS"));
+    return NULL;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tickets and sessions. A ticket stands in for a token where none can be sent; a browser
+ * that arrives with a sign-in ticket turns it into a session: a token of its own, kept in
+ * memory only, for a working day.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "gateway/auth.h"
+#include "gateway/doors.h"
+#include "gateway/gateway.h"
+#include "gateway/tokens.h"
+#include "gateway/ws_door.h"
+
+enum {
+    WS_TICKET_MS = 30 * 1000, /* D2 */
+    LINK_MS = 10 * 60 * 1000,
+    SESSION_MS = 12 * 60 * 60 * 1000,
+};
+
+/* --- POST /ws-ticket and POST /admin/link --- */
+
+static void reply_ticket(struct exchange *x, struct str ticket, uint64_t lifetime_ms)
+{
+    struct json_writer w;
+    struct buf out;
+
+    if (ticket.len == 0) {
+        exchange_fail(x, ERR_OVERLOAD, "Too many tickets wait to be used.");
+        return;
+    }
+    buf_init(&out, 1024);
+    json_write_init(&w, &out);
+    json_object_open(&w);
+    json_put_str(&w, S("ticket"), ticket);
+    json_put_uint(&w, S("expires_in"), lifetime_ms / 1000);
+    json_object_close(&w);
+    exchange_json(x, 200, &out);
+    buf_done(&out);
+}
+
+static void on_ws_ticket(struct exchange *x, struct str ticket)
+{
+    reply_ticket(x, ticket, WS_TICKET_MS);
+}
+
+void ticket_post(struct exchange *x)
+{
+    ticket_make(x, TICKET_FOR_SOCKET, WS_TICKET_MS, on_ws_ticket);
+}
+
+static void on_link(struct exchange *x, struct str ticket)
+{
+    reply_ticket(x, ticket, LINK_MS);
+}
+
+void admin_link(struct exchange *x)
+{
+    ticket_make(x, TICKET_FOR_SESSION, LINK_MS, on_link);
+}
+
+/* --- sessions --- */
+
+struct session {
+    struct gather gather;
+    struct exchange *x;
+    struct identity *identity;
+    struct buf secret;
+};
+
+static void session_free(struct session *session)
+{
+    gather_done(&session->gather);
+    crypto_wipe(session->secret.ptr, session->secret.len);
+    buf_done(&session->secret);
+    identity_unref(session->identity);
+    free(session);
+}
+
+static void visit_begin(struct gather *gather, struct gather_part *part)
+{
+    const struct session *session = CONTAINER_OF(gather, struct session, gather);
+
+    /* Old ones go, lest they pile up. */
+    token_table_drop_expired(&part->worker->tokens, FROM_SESSION,
+                             loop_wall_ms(part->worker->loop));
+    token_table_add(&part->worker->tokens, session->identity);
+}
+
+static void answer_begin(struct gather *gather)
+{
+    struct session *session = CONTAINER_OF(gather, struct session, gather);
+    struct json_writer w;
+    struct buf out;
+
+    if (exchange_resume(session->x)) {
+        buf_init(&out, 1 << 20);
+        json_write_init(&w, &out);
+        json_object_open(&w);
+        json_put_str(&w, S("token"), buf_str(&session->secret));
+        json_put_str(&w, S("id"), session->identity->id);
+        json_put_bool(&w, S("admin"), session->identity->is_admin);
+        json_put_time(&w, S("expires_at"), session->identity->expires_ms);
+        json_object_close(&w);
+        exchange_json(session->x, 200, &out);
+        buf_done(&out);
+    }
+    session_free(session);
+}
+
+static void begin_session(struct exchange *x, struct identity *identity)
+{
+    struct session *session;
+    struct identity template;
+
+    if (identity && !auth_is_in_force(x->worker, identity)) {
+        identity_unref(identity);
+        identity = NULL;
+    }
+    if (!identity) {
+        x->worker->metrics.logins_failed++;
+        throttle_failed(&x->worker->throttle, str_of(exchange_peer(x)->address),
+                        loop_now_ms(x->worker->loop));
+        exchange_fail(x, ERR_UNAUTHORIZED,
+                      "The ticket is not known, was used, or has expired.");
+        return;
+    }
+    session = xcalloc(1, sizeof(*session));
+    buf_init(&session->secret, 256);
+    template = *identity;
+    template.source = FROM_SESSION;
+    template.token_name = token_make_name(S("session"), &x->arena);
+    template.created_ms = loop_wall_ms(x->worker->loop);
+    template.expires_ms = template.created_ms + SESSION_MS;
+    if (identity->expires_ms && identity->expires_ms < template.expires_ms)
+        template.expires_ms = identity->expires_ms; /* never outlives its token */
+    token_draw(&template, &session->secret);
+    session->identity = identity_new(&template);
+    identity_unref(identity);
+    session->x = x;
+    session->gather.visit = visit_begin;
+    session->gather.done = answer_begin;
+    exchange_suspend(x);
+    gather_start(&session->gather, x->worker);
+}
+
+struct session_request {
+    struct str ticket;
+};
+
+static const struct json_field session_fields[] = {
+    JSON_FIELD(struct session_request, ticket, JSON_REQUIRED),
+};
+
+void session_post(struct exchange *x)
+{
+    struct session_request req = {};
+    const struct json *root;
+
+    if (json_parse(x->body, &x->arena, &root, NULL) ||
+        json_read(root, session_fields, COUNT(session_fields), &x->arena, &req, NULL)) {
+        exchange_fail(x, ERR_BAD_REQUEST, "The body must be {\"ticket\": \"…\"}.");
+        return;
+    }
+    if (!throttle_allows(&x->worker->throttle, str_of(exchange_peer(x)->address),
+                         loop_now_ms(x->worker->loop))) {
+        exchange_fail(x, ERR_THROTTLED, "Too many failed attempts from this address.");
+        return;
+    }
+    ticket_spend(x, TICKET_FOR_SESSION, req.ticket, begin_session);
+}
+
+static void visit_end(struct gather *gather, struct gather_part *part)
+{
+    const struct session *session = CONTAINER_OF(gather, struct session, gather);
+
+    (void)token_table_remove(&part->worker->tokens, session->identity->token_hash);
+    part->count = ws_close_token(part->worker, session->identity->token_hash);
+}
+
+static void answer_end(struct gather *gather)
+{
+    struct session *session = CONTAINER_OF(gather, struct session, gather);
+
+    if (exchange_resume(session->x))
+        exchange_reply(session->x, 204, S(""), S(""));
+    session_free(session);
+}
+
+void session_delete(struct exchange *x)
+{
+    struct session *session;
+
+    if (x->identity->source != FROM_SESSION) {
+        exchange_fail(x, ERR_CONFLICT, "This is no session but a token of its own.");
+        return;
+    }
+    session = xcalloc(1, sizeof(*session));
+    session->x = x;
+    session->identity = identity_ref(x->identity);
+    session->gather.visit = visit_end;
+    session->gather.done = answer_end;
+    exchange_suspend(x);
+    gather_start(&session->gather, x->worker);
+}

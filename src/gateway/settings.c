@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gateway/settings.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "net/tls.h"
+
+enum {
+    MAX_PROPOSALS = 10'000,
+    MAX_PROPOSALS_EACH = 1000,
+    MAX_REQUESTS = 10'000,
+    DAY_MS = 24 * 3600 * 1000,
+    ARENA_BYTES = 64 << 20,
+};
+
+static struct str_list list_of(const struct config_strs *strs)
+{
+    return (struct str_list){ strs->items, strs->count };
+}
+
+bool settings_profile(const struct settings *settings, struct str name,
+                      struct profile *ret)
+{
+    const struct config *config = settings->config;
+    const struct profile *built_in;
+
+    for (size_t i = 0; i < config->profiles.count; i++) {
+        const struct config_profile *own = &config->profiles.items[i];
+
+        if (!str_eq(own->name, name))
+            continue;
+        *ret = (struct profile){ .name = own->name,
+                                 .capabilities = list_of(&own->capabilities),
+                                 .is_admin = own->admin == CONFIG_ON };
+        (void)participant_type_parse(own->type, &ret->type);
+        return true;
+    }
+    built_in = profile_find(name);
+    if (built_in)
+        *ret = *built_in;
+    return built_in != NULL;
+}
+
+static enum err check_capabilities(const struct config *config,
+                                   const struct config_strs *capabilities,
+                                   struct config_problem *problem)
+{
+    for (size_t i = 0; i < capabilities->count; i++) {
+        const char *why = "";
+
+        if (capset_check((struct str_list){ &capabilities->items[i], 1 }, NULL, &why))
+            return config_fail(config, capabilities->marks[i], problem,
+                               "capability \"" STR_FMT "\": %s",
+                               STR_ARG(capabilities->items[i]), why);
+    }
+    return OK;
+}
+
+static enum err check_profiles(const struct config *config,
+                               struct config_problem *problem)
+{
+    for (size_t i = 0; i < config->profiles.count; i++) {
+        enum err err =
+            check_capabilities(config, &config->profiles.items[i].capabilities, problem);
+
+        if (err)
+            return err;
+    }
+    return OK;
+}
+
+/* What a token entry stands for, its profile resolved. */
+static enum err template_of(const struct settings *settings,
+                            const struct config_token *token, struct identity *ret,
+                            struct config_problem *problem)
+{
+    const struct config *config = settings->config;
+    struct profile profile = {};
+
+    if (token->profile.len && !settings_profile(settings, token->profile, &profile))
+        return config_fail(config, token->profile_mark, problem,
+                           "there is no profile \"" STR_FMT "\"",
+                           STR_ARG(token->profile));
+    *ret = (struct identity){
+        .id = token->id,
+        .token_name = token->name.len ? token->name : token->id,
+        .topics = list_of(&token->topics),
+        .capabilities =
+            token->profile.len ? profile.capabilities : list_of(&token->capabilities),
+        .profile = token->profile,
+        .type = profile.type,
+        .source = FROM_CONFIG,
+        .is_admin =
+            token->admin == CONFIG_UNSET ? profile.is_admin : token->admin == CONFIG_ON,
+        .created_ms = clock_wall_ms(),
+        .expires_ms = token->expires_ms,
+    };
+    (void)participant_type_parse(token->type, &ret->type);
+    crypto_sha256(token->token, ret->token_hash);
+    return OK;
+}
+
+static enum err add_token(struct settings *settings, const struct config_token *token,
+                          struct config_problem *problem)
+{
+    struct identity template;
+    const char *why = "";
+    enum err err = template_of(settings, token, &template, problem);
+
+    if (!err)
+        err = check_capabilities(settings->config, &token->capabilities, problem);
+    if (err)
+        return err;
+    if (identity_check(&template, &why))
+        return config_fail(settings->config, token->mark, problem, "%s", why);
+    for (size_t i = 0; i < settings->identity_count; i++)
+        if (crypto_equal(settings->identities[i]->token_hash, template.token_hash,
+                         SHA256_BYTES))
+            return config_fail(settings->config, token->mark, problem,
+                               "the same token was given before");
+    settings->identities[settings->identity_count++] = identity_new(&template);
+    return OK;
+}
+
+static enum err add_tokens(struct settings *settings, struct config_problem *problem)
+{
+    const struct config *config = settings->config;
+
+    settings->identities = xcalloc(config->tokens.count, sizeof(struct identity *));
+    for (size_t i = 0; i < config->tokens.count; i++) {
+        enum err err = add_token(settings, &config->tokens.items[i], problem);
+
+        if (err)
+            return err;
+    }
+    return OK;
+}
+
+static void lay_out_room(const struct config *config, const struct config_topic *topic,
+                         struct room_settings *ret)
+{
+    const struct config_limits *limits = &config->limits;
+
+    *ret = (struct room_settings){
+        .name = topic->name,
+        .topic = {
+            .duplicate = (enum duplicate)topic->duplicate,
+            .ring_messages = topic->ring_messages,
+            .ring_bytes = topic->ring_bytes,
+            .outbox_soft = limits->outbox_soft,
+            .outbox_hard = limits->outbox,
+            .max_members = topic->max_members,
+            .max_members_each = limits->connections_per_participant,
+            .announces_violations = topic->announce_violations,
+        },
+        .ledger = {
+            .mode = (enum proposal_mode)topic->proposals,
+            .expiry_ms = topic->proposal_expiry_ms,
+            .max_expiry_ms = DAY_MS,
+            .max_proposals = MAX_PROPOSALS,
+            .max_each = MAX_PROPOSALS_EACH,
+            .max_requests = MAX_REQUESTS,
+        },
+        .presence_delay_ms = topic->presence_delay_ms,
+    };
+}
+
+static enum err lay_out_rooms(struct settings *settings, struct config_problem *problem)
+{
+    const struct config *config = settings->config;
+
+    lay_out_room(config, &config->topics.defaults, &settings->rooms);
+    settings->named_count = config->topics.named.count;
+    settings->named_rooms =
+        xcalloc(settings->named_count, sizeof(*settings->named_rooms));
+    for (size_t i = 0; i < settings->named_count; i++) {
+        const struct config_topic *topic = &config->topics.named.items[i];
+
+        if (!topic_name_is_valid(topic->name))
+            return config_fail(
+                config, topic->mark, problem,
+                "a topic name is 1 to 128 characters of A-Z a-z 0-9 . _ ~ - "
+                "and does not begin with a dot");
+        lay_out_room(config, topic, &settings->named_rooms[i]);
+    }
+    return OK;
+}
+
+/* A small rate over a short time rounds to nothing; a bucket holds one at least. */
+static struct rate rate_of(uint64_t per_second, uint64_t burst_ms)
+{
+    uint64_t burst = per_second * burst_ms / 1000;
+
+    return (struct rate){ per_second, burst ? burst : 1 };
+}
+
+static void lay_out_limits(struct settings *settings)
+{
+    const struct config_limits *limits = &settings->config->limits;
+
+    settings->admit = (struct admit_limits){
+        .depth = limits->depth,
+        .messages = rate_of(limits->rate_messages, limits->burst_ms),
+        .bytes = rate_of(limits->rate_bytes, limits->burst_ms),
+        .rate_strikes = limits->rate_strikes,
+    };
+    settings->http = (struct http_limits){ limits->head, limits->uri };
+    settings->ws = (struct ws_limits){ .message_bytes = limits->envelope,
+                                       .fragments = limits->fragments,
+                                       .refuses_binary = true };
+}
+
+/* The part of the welcome that is the same for everybody. */
+static void write_about(struct settings *settings)
+{
+    const struct config_limits *limits = &settings->config->limits;
+    struct json_writer w;
+    struct buf out;
+
+    buf_init(&out, 4096);
+    json_write_init(&w, &out);
+    json_put_str(&w, S("server"), S("moot/" MOOT_VERSION));
+    json_key(&w, S("limits"));
+    json_object_open(&w);
+    json_put_uint(&w, S("envelope_bytes"), limits->envelope);
+    json_put_uint(&w, S("outbox_bytes"), limits->outbox);
+    json_put_uint(&w, S("depth"), limits->depth);
+    json_put_uint(&w, S("messages_per_second"), limits->rate_messages);
+    json_put_uint(&w, S("bytes_per_second"), limits->rate_bytes);
+    json_object_close(&w);
+    json_put_strs(
+        &w, S("features"),
+        (struct str_list){ (const struct str[]){ S("replay"), S("routing"), S("echo"),
+                                                 S("proposals"), S("tickets") },
+                           5 });
+    settings->about = arena_str(&settings->arena, buf_str(&out));
+    buf_done(&out);
+}
+
+static enum err load_tls(struct settings *settings, struct config_problem *problem)
+{
+    const struct config_tls *tls = &settings->config->tls;
+    CLEANUP(xfreep) char *why = NULL;
+
+    if (tls->certificate.len == 0)
+        return OK;
+    if (tls_new(tls->certificate.ptr, tls->key.ptr, &settings->tls, &why))
+        return config_fail(settings->config, (struct config_mark){}, problem, "tls: %s",
+                           why ? why : "cannot be used");
+    return OK;
+}
+
+enum err settings_new(struct config *config, struct settings **ret,
+                      struct config_problem *problem)
+{
+    struct settings *settings = xcalloc(1, sizeof(*settings));
+    enum err err;
+
+    atomic_init(&settings->refs, 1);
+    settings->config = config;
+    arena_init(&settings->arena, ARENA_BYTES);
+    lay_out_limits(settings);
+    write_about(settings);
+    err = check_profiles(config, problem);
+    if (!err)
+        err = lay_out_rooms(settings, problem);
+    if (!err)
+        err = add_tokens(settings, problem);
+    if (!err)
+        err = load_tls(settings, problem);
+    if (err) {
+        settings->config = NULL; /* stays the caller's */
+        settings_unref(settings);
+        return err;
+    }
+    *ret = settings;
+    return OK;
+}
+
+struct settings *settings_ref(struct settings *settings)
+{
+    atomic_fetch_add_explicit(&settings->refs, 1, memory_order_relaxed);
+    return settings;
+}
+
+void settings_unref(struct settings *settings)
+{
+    if (!settings ||
+        atomic_fetch_sub_explicit(&settings->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    for (size_t i = 0; i < settings->identity_count; i++)
+        identity_unref(settings->identities[i]);
+    free(settings->identities);
+    free(settings->named_rooms);
+    if (settings->tls)
+        tls_unref(settings->tls);
+    arena_done(&settings->arena);
+    if (settings->config)
+        config_free(settings->config);
+    free(settings);
+}
+
+const struct room_settings *settings_room(const struct settings *settings,
+                                          struct str topic)
+{
+    for (size_t i = 0; i < settings->named_count; i++)
+        if (str_eq(settings->named_rooms[i].name, topic))
+            return &settings->named_rooms[i];
+    return settings->config->topics.open ? &settings->rooms : NULL;
+}

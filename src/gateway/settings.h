@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a configuration means, checked and laid out for the workers: immutable, one value
+ * per (re)load, shared by reference. A reload builds and checks everything first and then
+ * hands each worker the new value.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "admit/admit.h"
+#include "approval/ledger.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "config/config.h"
+#include "http/request.h"
+#include "identity/identity.h"
+#include "topic/topic.h"
+#include "ws/ws.h"
+
+struct tls;
+
+/* Everything that may differ from topic to topic. */
+struct room_settings {
+    struct str name; /* "" for those that are not named */
+    struct topic_settings topic;
+    struct ledger_settings ledger;
+    uint64_t presence_delay_ms;
+};
+
+struct settings {
+    atomic_uint refs;
+    struct config *config; /* owned */
+    struct admit_limits admit;
+    struct http_limits http;
+    struct ws_limits ws;
+    struct room_settings rooms; /* the defaults */
+    struct room_settings *named_rooms;
+    size_t named_count;
+    struct identity **identities; /* the configuration's tokens */
+    size_t identity_count;
+    struct tls *tls;  /* NULL: plain */
+    struct str about; /* members of the welcome's `moot` that never change, as JSON */
+    struct arena arena;
+};
+
+/* Takes the configuration on success. ERR_INVALID with `problem` filled: a profile that
+ * does not exist, a bad capability, id or topic name, an unreadable certificate. */
+enum err settings_new(struct config *config, struct settings **ret,
+                      struct config_problem *problem);
+struct settings *settings_ref(struct settings *settings);
+void settings_unref(struct settings *settings);
+
+/* The settings of a topic, or NULL when topics are closed and it is not named. */
+const struct room_settings *settings_room(const struct settings *settings,
+                                          struct str topic);
+
+/* The capabilities, type and role that a profile stands for: the configuration's own
+ * first, then the built-in ones. False: no such profile. */
+bool settings_profile(const struct settings *settings, struct str name,
+                      struct profile *ret);

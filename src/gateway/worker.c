@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gateway/worker.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "gateway/gateway.h"
+#include "gateway/http_door.h"
+#include "gateway/override.h"
+#include "gateway/room.h"
+#include "gateway/standing.h"
+#include "gateway/ws_door.h"
+
+enum {
+    SWEEP_MS = 2000,
+    TICKETS_PER_ID = 1000,
+    LOGIN_WINDOW_MS = 60'000,
+    LOGIN_ADDRESSES = 4096,
+};
+
+static bool on_wake(struct loop_hook *hook)
+{
+    rooms_wake_dirty(CONTAINER_OF(hook, struct worker, wake_hook));
+    return false;
+}
+
+/* Connections that were paused are read at the end of the turn, behind on_wake(). */
+static bool on_flushed(struct loop_hook *hook)
+{
+    return !list_is_empty(&CONTAINER_OF(hook, struct worker, dirty_hook)->dirty);
+}
+
+static void on_sweep(struct loop_timer *timer)
+{
+    struct worker *worker = CONTAINER_OF(timer, struct worker, sweep_timer);
+
+    rooms_sweep(worker);
+    standings_sweep(&worker->standings, loop_now_ms(worker->loop));
+    ws_close_expired(worker);
+    loop_timer_set(worker->loop, timer, SWEEP_MS);
+}
+
+static struct throttle_limits throttle_limits(const struct config *config)
+{
+    return (struct throttle_limits){ .max_addresses = LOGIN_ADDRESSES,
+                                     .max_failures = config->limits.login_failures,
+                                     .window_ms = LOGIN_WINDOW_MS,
+                                     .refuse_ms = LOGIN_WINDOW_MS };
+}
+
+void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
+                 struct settings *settings)
+{
+    *worker = (struct worker){ .gateway = gateway,
+                               .index = index,
+                               .loop = loop_new(),
+                               .settings = settings_ref(settings),
+                               .ws_limits = settings->ws,
+                               .capsets = capsets_new(),
+                               .wake_hook = { .on_turn_end = on_wake },
+                               .dirty_hook = { .on_turn_end = on_flushed },
+                               .sweep_timer = { .on_fire = on_sweep } };
+    /* Rooms are woken before connections are flushed: hooks run in this order. */
+    loop_hook_add(worker->loop, &worker->wake_hook);
+    worker->flusher = conn_flusher_new(worker->loop);
+    loop_hook_add(worker->loop, &worker->dirty_hook);
+    token_table_init(&worker->tokens);
+    ticket_table_init(&worker->tickets, settings->config->limits.tickets, TICKETS_PER_ID);
+    ticket_table_init(&worker->links, settings->config->limits.tickets, TICKETS_PER_ID);
+    throttle_init(&worker->throttle, throttle_limits(settings->config));
+    map_init(&worker->rooms);
+    map_init(&worker->overrides);
+    map_init(&worker->standings);
+    list_init(&worker->dirty);
+    list_init(&worker->lingering);
+    list_init(&worker->http_clients);
+    list_init(&worker->ws_clients);
+    ws_encodings_init(worker);
+    for (size_t i = 0; i < settings->identity_count; i++)
+        token_table_add(&worker->tokens, settings->identities[i]);
+    loop_timer_set(worker->loop, &worker->sweep_timer, SWEEP_MS);
+}
+
+static void free_rooms(struct worker *worker)
+{
+    struct live_room *room;
+
+    while (worker->rooms.count) {
+        size_t at = 0;
+
+        room = map_next(&worker->rooms, &at);
+        room_free(room);
+    }
+}
+
+void worker_done(struct worker *worker)
+{
+    free_rooms(worker);
+    free(worker->listeners);
+    ws_encodings_done(worker);
+    map_done(&worker->rooms);
+    overrides_done(&worker->overrides);
+    standings_done(&worker->standings);
+    throttle_done(&worker->throttle);
+    ticket_table_done(&worker->tickets);
+    ticket_table_done(&worker->links);
+    token_table_done(&worker->tokens);
+    capsets_free(worker->capsets);
+    conn_flusher_free(worker->flusher);
+    loop_free(worker->loop);
+    settings_unref(worker->settings);
+}
+
+/* FNV-1a: any even spread will do, the same for every worker. */
+struct worker *worker_of_topic(struct gateway *gateway, struct str topic)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+
+    for (size_t i = 0; i < topic.len; i++)
+        hash = (hash ^ (uint8_t)topic.ptr[i]) * 0x100000001b3;
+    return gateway_worker(gateway,
+                          (size_t)((hash >> 32) % gateway_worker_count(gateway)));
+}
+
+/* --- new settings --- */
+
+static struct identity *find_session(const struct worker *worker, struct str id)
+{
+    struct identity *identity;
+
+    MAP_FOREACH(identity, &worker->tokens.by_hash)
+        if (identity->source == FROM_SESSION && str_eq(identity->id, id))
+            return identity_ref(identity);
+    return NULL;
+}
+
+static size_t end_credential(struct worker *worker, const struct identity *identity)
+{
+    (void)token_table_remove(&worker->tokens, identity->token_hash);
+    return ws_close_token(worker, identity->token_hash);
+}
+
+/* Tickets and sessions of the participant go with its token: they may come from it. */
+static size_t end_descendants(struct worker *worker, struct str id)
+{
+    struct identity *session;
+    size_t count = 0;
+
+    ticket_revoke(&worker->tickets, id);
+    ticket_revoke(&worker->links, id);
+    while ((session = find_session(worker, id))) {
+        count += end_credential(worker, session);
+        identity_unref(session);
+    }
+    return count;
+}
+
+size_t worker_end_token(struct worker *worker, const struct identity *identity)
+{
+    size_t count = end_credential(worker, identity);
+
+    if (identity->source == FROM_SESSION)
+        return count;
+    count += end_descendants(worker, identity->id);
+    /* Whoever gets a new token of this id begins with what that token says. */
+    if (!token_table_find_id(&worker->tokens, identity->id))
+        override_forget(&worker->overrides, identity->id);
+    return count;
+}
+
+/* Those that are gone end, those that changed mean something else from now on. */
+static void replace_config_tokens(struct worker *worker, const struct settings *old,
+                                  struct settings *settings)
+{
+    token_table_drop_source(&worker->tokens, FROM_CONFIG);
+    for (size_t i = 0; i < settings->identity_count; i++)
+        token_table_add(&worker->tokens, settings->identities[i]);
+    for (size_t i = 0; i < old->identity_count; i++) {
+        const struct identity *was = old->identities[i];
+        const struct identity *is =
+            token_table_find_hash(&worker->tokens, was->token_hash);
+
+        if (!is)
+            (void)worker_end_token(worker, was);
+        else if (was->is_admin && !is->is_admin)
+            (void)end_descendants(worker, was->id); /* they have the role still */
+    }
+    ws_change_tokens(worker);
+}
+
+void worker_apply(struct worker *worker, struct settings *settings)
+{
+    struct settings *old = worker->settings;
+    struct live_room *room;
+
+    worker->settings = settings_ref(settings);
+    worker->ws_limits = settings->ws;
+    worker->deflated.min_bytes = settings->config->compression_min;
+    throttle_set_limits(&worker->throttle, throttle_limits(settings->config));
+    worker->tickets.max = settings->config->limits.tickets;
+    worker->links.max = settings->config->limits.tickets;
+    MAP_FOREACH(room, &worker->rooms) {
+        const struct room_settings *next = settings_room(settings, room->room.topic.name);
+
+        /* A topic that is closed now keeps its members, under the defaults. */
+        room->settings = next ? next : &settings->rooms;
+        room->room.topic.settings = &room->settings->topic;
+        room->room.topic.ring.max_entries = room->settings->topic.ring_messages;
+        room->room.topic.ring.max_bytes = room->settings->topic.ring_bytes;
+        room->room.ledger.settings = &room->settings->ledger;
+    }
+    replace_config_tokens(worker, old, settings);
+    settings_unref(old);
+}
+
+/* --- the end --- */
+
+void worker_drain(struct worker *worker)
+{
+    worker->is_draining = true;
+    for (size_t i = 0; i < worker->listener_count; i++)
+        listener_done(&worker->listeners[i]);
+    worker->listener_count = 0;
+    ws_close_all(worker, WS_CODE_GOING_AWAY, S("the server is stopping"));
+    http_drain(worker);
+}
+
+bool worker_is_empty(const struct worker *worker)
+{
+    return list_is_empty(&worker->http_clients) && list_is_empty(&worker->ws_clients);
+}
+
+/* --- calls on every worker --- */
+
+static void on_part_back(struct loop_mail *mail)
+{
+    struct gather *gather = CONTAINER_OF(mail, struct gather_part, mail)->gather;
+
+    if (--gather->left == 0)
+        gather->done(gather);
+}
+
+static void on_part(struct loop_mail *mail)
+{
+    struct gather_part *part = CONTAINER_OF(mail, struct gather_part, mail);
+
+    part->gather->visit(part->gather, part);
+    part->mail.deliver = on_part_back;
+    loop_post(part->gather->origin->loop, &part->mail);
+}
+
+void gather_start(struct gather *gather, struct worker *origin)
+{
+    struct gateway *gateway = origin->gateway;
+    size_t count = gateway_worker_count(gateway);
+
+    gather->origin = origin;
+    gather->part_count = count;
+    gather->left = count;
+    gather->parts = xcalloc(count, sizeof(*gather->parts));
+    for (size_t i = 0; i < count; i++) {
+        struct gather_part *part = &gather->parts[i];
+
+        *part = (struct gather_part){ .mail = { .deliver = on_part },
+                                      .gather = gather,
+                                      .worker = gateway_worker(gateway, i) };
+        buf_init(&part->out, SIZE_MAX / 2);
+    }
+    for (size_t i = 0; i < count; i++)
+        loop_post(gather->parts[i].worker->loop, &gather->parts[i].mail);
+}
+
+void gather_join(const struct gather *gather, struct buf *out)
+{
+    bool needs_comma = false;
+
+    for (size_t i = 0; i < gather->part_count; i++) {
+        if (gather->parts[i].out.len == 0)
+            continue;
+        if (needs_comma)
+            buf_putc(out, ',');
+        buf_put(out, buf_str(&gather->parts[i].out));
+        needs_comma = true;
+    }
+}
+
+size_t gather_total(const struct gather *gather)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < gather->part_count; i++)
+        total += gather->parts[i].count;
+    return total;
+}
+
+void gather_done(struct gather *gather)
+{
+    for (size_t i = 0; i < gather->part_count; i++)
+        buf_done(&gather->parts[i].out);
+    free(gather->parts);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker: one thread with one loop, and everything that lives on it: rooms,
+ * connections, a table of live tokens. Nothing here is touched by another thread; workers
+ * talk by mail.
+ *
+ * A topic lives on exactly one worker, chosen by the hash of its name; connections that
+ * name a topic move there before the first byte of their answer.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "gateway/metrics.h"
+#include "gateway/settings.h"
+#include "identity/identity.h"
+#include "identity/throttle.h"
+#include "identity/ticket.h"
+#include "loop/loop.h"
+#include "net/conn.h"
+#include "net/listen.h"
+#include "policy/capset.h"
+#include "topic/lane.h"
+#include "ws/deflate.h"
+
+struct gateway;
+
+/* How frames look on a WebSocket: plain, and compressed where it pays. */
+struct ws_encoding {
+    struct encoding encoding;
+    struct ws_deflater *deflater;
+    size_t min_bytes; /* smaller texts stay as they are */
+};
+
+struct worker {
+    struct gateway *gateway;
+    size_t index;
+    pthread_t thread;
+    struct loop *loop;
+    struct conn_flusher *flusher;
+    struct settings *settings;
+    struct ws_limits ws_limits; /* outlives a reload: decoders point here */
+    struct capsets *capsets;
+    struct token_table tokens;
+    struct ticket_table tickets; /* for WebSockets; used on the first worker only */
+    struct ticket_table links;   /* for sessions; likewise */
+    struct throttle throttle;
+    struct map rooms;      /* by topic name */
+    struct map overrides;  /* capabilities changed at run time, see override.h */
+    struct map standings;  /* pauses and bars in all topics, see standing.h */
+    struct link dirty;     /* rooms with something new to send */
+    struct link lingering; /* rooms without members, the longest empty first */
+    struct link http_clients;
+    struct link ws_clients;
+    struct listener *listeners;
+    size_t listener_count;
+    struct ws_inflater *inflater;
+    struct ws_encoding plain;
+    struct ws_encoding deflated;
+    struct loop_hook wake_hook;  /* before connections are flushed */
+    struct loop_hook dirty_hook; /* after: what they still said needs another turn */
+    struct loop_timer sweep_timer;
+    struct metrics metrics;
+    uint64_t connection_count; /* names connections */
+    bool is_draining;
+    bool has_thread; /* the first one runs on the main thread */
+};
+
+void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
+                 struct settings *settings);
+void worker_done(struct worker *worker);
+
+/* The worker on which a topic lives. */
+struct worker *worker_of_topic(struct gateway *gateway, struct str topic);
+
+/* Puts new settings into force on this worker. */
+void worker_apply(struct worker *worker, struct settings *settings);
+
+/* The token is void: closes what came in with it, with its tickets and with its sessions.
+ * Returns how many connections that were. */
+size_t worker_end_token(struct worker *worker, const struct identity *identity);
+
+/* Stops accepting and says good-bye to everyone: 1001. */
+void worker_drain(struct worker *worker);
+bool worker_is_empty(const struct worker *worker);
+
+/* A call on every worker, each on its own thread, and an answer when all have done it. */
+struct gather;
+struct gather_part {
+    struct loop_mail mail;
+    struct gather *gather;
+    struct worker *worker;
+    struct buf out; /* what the worker has to say, JSON fragments mostly */
+    size_t count;   /* and how many things it concerned */
+};
+struct gather {
+    struct worker *origin;
+    void (*visit)(struct gather *self, struct gather_part *part); /* on part->worker */
+    void (*done)(struct gather *self); /* on the origin; owns the gather */
+    struct gather_part *parts;
+    size_t part_count;
+    size_t left;
+};
+void gather_start(struct gather *gather, struct worker *origin);
+
+/* The parts' texts joined by commas, where they are not empty; and the sum of counts. */
+void gather_join(const struct gather *gather, struct buf *out);
+size_t gather_total(const struct gather *gather);
+
+void gather_done(struct gather *gather); /* frees the parts */

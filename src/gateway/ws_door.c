@@ -1,0 +1,720 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A WebSocket client is a connection and a member in one. What arrives is unmasked
+ * straight to where it will stay in the topic's log and admitted there; what leaves is
+ * pulled from the member's slices and cursor.
+ *
+ *     OPEN ──ws_close()──► CLOSING (tail of bytes and a close frame) ──► finished
+ */
+#include "gateway/ws_door.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "admit/admit.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "envelope/system.h"
+#include "gateway/gateway.h"
+#include "gateway/room.h"
+#include "gateway/upgrade.h"
+#include "ws/ws.h"
+
+enum {
+    CLOSE_WAIT_MS = 3000,  /* for the peer's half of the close handshake */
+    SLOW_WAIT_MS = 10'000, /* and for one that has not even read what came before */
+    TAIL_SPANS = 64,
+    ANSWERS_MAX = 64, /* slices that may wait before a peer that causes more is held */
+    WINDOW_BITS = 15, /* one compressed frame serves all, so all take the full window */
+};
+
+struct ws_client {
+    struct conn conn;
+    struct member member;
+    struct ws_decoder decoder;
+    struct worker *worker;
+    struct link link;
+    struct loop_timer timer; /* ping, stall, or the end of closing */
+    struct identity *identity;
+    struct buf *tail;    /* closing: what is still to be sent */
+    uint32_t heard_ms;   /* low bits of the time: only the distance matters */
+    uint32_t pulled;     /* bytes offered by the last pull */
+    uint32_t frame_left; /* of a frame that was sent in part */
+    bool is_closing;
+    bool peer_has_closed;
+    bool awaits_pong;
+};
+
+static const struct conn_ops ws_ops;
+static const struct member_ops member_ops;
+
+static struct ws_client *client_of(struct conn *conn)
+{
+    return CONTAINER_OF(conn, struct ws_client, conn);
+}
+
+static const struct config_limits *limits_of(const struct ws_client *client)
+{
+    return &client->worker->settings->config->limits;
+}
+
+/* --- closing --- */
+
+/* What may still be sent before the close frame: everything visible, or, to a reader that
+ * does not read, the rest of the frame it is in the middle of. */
+static void copy_pending(struct ws_client *client, struct buf *out)
+{
+    struct member *member = &client->member;
+    size_t limit = member->is_blocked ? client->frame_left : SIZE_MAX;
+    struct iovec spans[TAIL_SPANS];
+    size_t count;
+
+    while (limit && (count = member_pull(member, spans, TAIL_SPANS)) > 0) {
+        size_t taken = 0;
+
+        for (size_t i = 0; i < count && limit; i++) {
+            size_t len = spans[i].iov_len < limit ? spans[i].iov_len : limit;
+
+            buf_put(out, (struct str){ spans[i].iov_base, len });
+            taken += len;
+            limit -= len;
+        }
+        member_taken(member, taken);
+    }
+}
+
+static void leave_room(struct ws_client *client)
+{
+    struct live_room *room;
+
+    if (!client->member.topic)
+        return;
+    room = live_room_of(client->member.topic);
+    member_leave(&client->member, loop_now_ms(client->worker->loop));
+    client->worker->metrics.members--;
+    room_left(room);
+}
+
+static void ws_close(struct ws_client *client, uint16_t code, struct str reason)
+{
+    struct worker *worker = client->worker;
+    uint64_t wait_ms;
+
+    if (client->is_closing)
+        return;
+    wait_ms = client->member.is_blocked ? SLOW_WAIT_MS : CLOSE_WAIT_MS;
+    client->is_closing = true;
+    client->tail = xmalloc(sizeof(*client->tail));
+    buf_init(client->tail, SIZE_MAX / 2);
+    copy_pending(client, client->tail);
+    ws_close_write(client->tail, code, reason);
+    leave_room(client);
+    conn_pause_reads(&client->conn, false); /* to hear the peer's close */
+    loop_timer_set(worker->loop, &client->timer, wait_ms);
+    conn_wake(&client->conn);
+}
+
+static void on_member_end(struct member *member, enum member_end why)
+{
+    static const struct {
+        uint16_t code;
+        struct str reason;
+    } endings[] = {
+        [END_LEFT] = { WS_CODE_NORMAL, S("") },
+        [END_REPLACED] = { WS_CODE_REPLACED, S("replaced by a newer connection") },
+        [END_KICKED] = { WS_CODE_KICKED, S("removed by an administrator") },
+        [END_REVOKED] = { WS_CODE_POLICY, S("the token was revoked") },
+        [END_SLOW] = { WS_CODE_SLOW, S("slow_consumer: the outbox is full") },
+    };
+    struct ws_client *client = CONTAINER_OF(member, struct ws_client, member);
+
+    if (why == END_SLOW)
+        client->worker->metrics.slow_consumers++;
+    ws_close(client, endings[why].code, endings[why].reason);
+}
+
+static void on_member_ready(struct member *member)
+{
+    conn_wake(&CONTAINER_OF(member, struct ws_client, member)->conn);
+}
+
+static const struct member_ops member_ops = {
+    .on_ready = on_member_ready,
+    .on_end = on_member_end,
+};
+
+static void client_free(struct ws_client *client)
+{
+    ws_decoder_done(&client->decoder);
+    identity_unref(client->identity);
+    if (client->tail)
+        buf_done(client->tail);
+    free(client->tail);
+    free(client);
+}
+
+static void on_end(struct conn *conn, enum err why [[maybe_unused]])
+{
+    struct ws_client *client = client_of(conn);
+    struct worker *worker = client->worker;
+
+    leave_room(client);
+    client->is_closing = true;
+    list_remove(&client->link);
+    loop_timer_clear(worker->loop, &client->timer);
+    worker->metrics.websockets_closed++;
+    gateway_connection_ended(worker->gateway);
+    client_free(client);
+}
+
+/* --- receiving --- */
+
+/* Whoever does not read his answers, or asks for more than can be sent, is not read
+ * either, until he has them. */
+static void hold_reads(struct ws_client *client)
+{
+    if (client->member.is_blocked || client->member.count > ANSWERS_MAX)
+        conn_pause_reads(&client->conn, true);
+}
+
+static void send_error(struct ws_client *client, const struct admission *a,
+                       const struct refusal *refusal)
+{
+    struct topic *topic = client->member.topic;
+    char id[SYSTEM_ID];
+    struct json_writer w;
+    struct buf out;
+
+    buf_init(&out, 1 << 20);
+    system_begin(&w, &out,
+                 &(struct system_head){ .kind = S("system/error"),
+                                        .id = topic_system_id(topic, id),
+                                        .wall_ms = a->wall_ms,
+                                        .to = client->identity->id,
+                                        .correlation_id = a->env.id });
+    refusal_write(refusal, a, &w);
+    system_end(&w);
+    member_send(&client->member, buf_str(&out), FRAME_COUNTS);
+    buf_done(&out);
+    hold_reads(client);
+}
+
+static void count_refusal(struct metrics *metrics, enum err err)
+{
+    metrics->envelopes_refused++;
+    metrics->violations += err == ERR_CAPABILITY_VIOLATION;
+    metrics->rate_limited += err == ERR_RATE_LIMITED;
+}
+
+static void refuse(struct ws_client *client, const struct admission *a,
+                   const struct refusal *refusal)
+{
+    count_refusal(&client->worker->metrics, refusal->err);
+    if (refusal->err == ERR_UTF8) {
+        client->peer_has_closed = true; /* the connection has failed (RFC 6455 7.1.7) */
+        ws_close(client, WS_CODE_UTF8, S("not UTF-8"));
+        return;
+    }
+    send_error(client, a, refusal);
+    room_announce_violation(live_room_of(client->member.topic), a, refusal);
+    if (refusal->is_abuse)
+        ws_close(client, WS_CODE_RATE, S("rate_limited: too fast for too long"));
+}
+
+/* The one place where bytes become an envelope: unmasked into the log, judged there. */
+static void receive(struct ws_client *client, const struct ws_event *ev)
+{
+    struct worker *worker = client->worker;
+    struct topic *topic = client->member.topic;
+    struct live_room *room = live_room_of(topic);
+    struct refusal refusal;
+    struct admission a;
+    char *place;
+
+    worker->metrics.envelopes_received++;
+    worker->metrics.bytes_received += ev->body.len;
+    if (topic_has_pending_presence(topic))
+        topic_flush_presence(topic);
+    place = topic_reserve(topic, ev->body.len);
+    if (ev->is_masked)
+        ws_unmask(place, ev->body.ptr, ev->body.len, ev->mask);
+    else
+        memcpy(place, ev->body.ptr, ev->body.len);
+    a = (struct admission){ .room = &room->room,
+                            .sender = client->member.participant,
+                            .member = &client->member,
+                            .text = { place, ev->body.len },
+                            .limits = &worker->settings->admit,
+                            .scratch = loop_scratch(worker->loop),
+                            .now_ms = loop_now_ms(worker->loop),
+                            .wall_ms = loop_wall_ms(worker->loop) };
+    if (admit(&a, &refusal))
+        refuse(client, &a, &refusal);
+    else
+        worker->metrics.envelopes_admitted++;
+}
+
+static void send_pong(struct ws_client *client, struct str body)
+{
+    struct buf frame;
+
+    buf_init(&frame, WS_MAX_CONTROL + WS_MAX_HEAD);
+    ws_frame_write(&frame, WS_OP_PONG, body);
+    member_send_frame(&client->member, buf_str(&frame));
+    buf_done(&frame);
+    hold_reads(client);
+}
+
+/* The peer closes: answer with the same code, then end. */
+static void on_peer_close(struct ws_client *client, uint16_t code)
+{
+    client->peer_has_closed = true;
+    if (client->is_closing)
+        conn_finish(&client->conn);
+    else
+        ws_close(client, code == WS_CODE_NONE ? WS_CODE_NORMAL : code, S(""));
+}
+
+static void on_event(struct ws_client *client, const struct ws_event *ev)
+{
+    switch (ev->type) {
+    case WS_NEED_MORE:
+    case WS_PONG: break;
+    case WS_MESSAGE:
+        if (!client->is_closing)
+            receive(client, ev);
+        break;
+    case WS_PING:
+        if (!client->is_closing)
+            send_pong(client, ev->body);
+        break;
+    case WS_CLOSE: on_peer_close(client, ev->code); break;
+    case WS_VIOLATION:
+        log_info("ws.violation", "id=%s code=%u why=\"%s\"",
+                 LOG_TEXT(client->identity->id), ev->code, ev->why);
+        client->peer_has_closed = true; /* nothing sensible will come */
+        ws_close(client, ev->code, str_of(ev->why));
+        break;
+    }
+}
+
+static size_t on_bytes(struct conn *conn, struct str bytes)
+{
+    struct ws_client *client = client_of(conn);
+    size_t offered = bytes.len;
+
+    client->heard_ms = (uint32_t)loop_now_ms(client->worker->loop);
+    client->awaits_pong = false;
+    for (;;) {
+        struct ws_event ev = ws_decode(&client->decoder, &bytes);
+
+        if (ev.type == WS_NEED_MORE)
+            break;
+        on_event(client, &ev);
+        if (client->decoder.has_closed)
+            break;
+        if (conn->is_read_paused)
+            return offered - bytes.len;
+    }
+    return offered;
+}
+
+/* --- sending --- */
+
+static size_t on_pull(struct conn *conn, struct iovec *out, size_t max)
+{
+    struct ws_client *client = client_of(conn);
+    size_t total = 0;
+    size_t count;
+
+    if (client->is_closing) {
+        if (!client->tail || client->tail->len == 0)
+            return 0;
+        out[0] = (struct iovec){ client->tail->ptr, client->tail->len };
+        return 1;
+    }
+    count = member_pull(&client->member, out, max);
+    for (size_t i = 0; i < count; i++)
+        total += out[i].iov_len;
+    client->pulled = total < UINT32_MAX ? (uint32_t)total : UINT32_MAX;
+    return count;
+}
+
+/* How much of its last frame is missing after the first `taken` bytes of the spans, given
+ * that they begin `left` bytes before the end of a frame. Spans end with whole frames. */
+static uint32_t frame_rest(const struct iovec *spans, size_t count, size_t taken,
+                           uint32_t left)
+{
+    for (size_t i = 0; i < count && taken; i++) {
+        struct str bytes = { spans[i].iov_base, spans[i].iov_len };
+        size_t at = left;
+
+        if (taken >= bytes.len) {
+            taken -= bytes.len;
+            left = 0;
+            continue;
+        }
+        while (at < taken)
+            at += ws_frame_size(str_slice(bytes, at, bytes.len));
+        return (uint32_t)(at - taken);
+    }
+    return left;
+}
+
+static void on_taken(struct conn *conn, size_t bytes)
+{
+    struct ws_client *client = client_of(conn);
+    struct iovec spans[TAIL_SPANS];
+
+    client->worker->metrics.bytes_sent += bytes;
+    if (client->is_closing) {
+        buf_drop(client->tail, bytes);
+        if (client->tail->len == 0 && client->peer_has_closed)
+            conn_finish(conn);
+        return;
+    }
+    if (bytes == client->pulled)
+        client->frame_left = 0;
+    else
+        client->frame_left =
+            frame_rest(spans, member_pull(&client->member, spans, TAIL_SPANS), bytes,
+                       client->frame_left);
+    member_taken(&client->member, bytes);
+    if (!client->member.is_blocked && client->member.count <= ANSWERS_MAX)
+        conn_pause_reads(conn, false);
+    if (client->member.is_blocked && bytes)
+        loop_timer_set(client->worker->loop, &client->timer,
+                       limits_of(client)->stall_timeout_ms);
+    if (client->member.replay_seq)
+        conn_wake(conn);
+}
+
+static void set_ping_timer(struct ws_client *client)
+{
+    uint64_t interval_ms = limits_of(client)->ping_interval_ms;
+
+    if (interval_ms)
+        loop_timer_set(client->worker->loop, &client->timer, interval_ms);
+    else
+        loop_timer_clear(client->worker->loop, &client->timer);
+}
+
+static void on_blocked(struct conn *conn, bool is_blocked)
+{
+    struct ws_client *client = client_of(conn);
+
+    if (client->is_closing)
+        return;
+    member_set_blocked(&client->member, is_blocked);
+    if (is_blocked) {
+        loop_timer_set(client->worker->loop, &client->timer,
+                       limits_of(client)->stall_timeout_ms);
+        return;
+    }
+    conn_pause_reads(conn, false);
+    set_ping_timer(client);
+    if (client->member.replay_seq)
+        conn_wake(conn); /* waking what was blocked has had no effect */
+}
+
+static const struct conn_ops ws_ops = {
+    .on_bytes = on_bytes,
+    .on_pull = on_pull,
+    .on_taken = on_taken,
+    .on_blocked = on_blocked,
+    .on_end = on_end,
+};
+
+/* --- deadlines --- */
+
+static void send_ping(struct ws_client *client)
+{
+    struct buf frame;
+
+    buf_init(&frame, WS_MAX_HEAD);
+    ws_frame_write(&frame, WS_OP_PING, S(""));
+    member_send_frame(&client->member, buf_str(&frame));
+    buf_done(&frame);
+    client->awaits_pong = true;
+    loop_timer_set(client->worker->loop, &client->timer,
+                   limits_of(client)->pong_timeout_ms);
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    struct ws_client *client = CONTAINER_OF(timer, struct ws_client, timer);
+    uint64_t interval_ms = limits_of(client)->ping_interval_ms;
+    uint32_t silent_ms = (uint32_t)loop_now_ms(client->worker->loop) - client->heard_ms;
+
+    if (client->is_closing) {
+        conn_close(&client->conn, ERR_TIMEOUT);
+    } else if (client->member.is_blocked) {
+        client->worker->metrics.slow_consumers++;
+        ws_close(client, WS_CODE_SLOW, S("slow_consumer: nothing was read for too long"));
+    } else if (client->awaits_pong) {
+        ws_close(client, WS_CODE_GOING_AWAY, S("no answer to a ping"));
+    } else if (silent_ms < interval_ms) {
+        loop_timer_set(client->worker->loop, timer, interval_ms - silent_ms);
+    } else if (interval_ms) {
+        send_ping(client);
+    }
+}
+
+/* --- opening --- */
+
+struct options {
+    enum routing routing;
+    bool wants_echo;
+    struct str after; /* empty: no replay */
+};
+
+/* One of two words, or the default; ERR_BAD_REQUEST for any other. */
+static enum err read_choice(struct exchange *x, struct str name,
+                            const struct str words[2], bool *ret)
+{
+    struct str value;
+    enum err err = exchange_param(x, name, &value);
+
+    if (err || !value.ptr)
+        return err;
+    if (!str_eq(value, words[0]) && !str_eq(value, words[1]))
+        return ERR_BAD_REQUEST;
+    *ret = str_eq(value, words[1]);
+    return OK;
+}
+
+static enum err read_options(struct exchange *x, struct options *ret,
+                             const char **ret_why)
+{
+    static const struct str routings[2] = { S("all"), S("directed") };
+    static const struct str switches[2] = { S("off"), S("on") };
+    bool is_directed = false;
+    struct str dialect;
+
+    *ret = (struct options){ .wants_echo = true };
+    *ret_why = "`routing` is all or directed.";
+    if (read_choice(x, S("routing"), routings, &is_directed))
+        return ERR_BAD_REQUEST;
+    ret->routing = is_directed ? ROUTE_DIRECTED : ROUTE_ALL;
+    *ret_why = "`echo` is on or off.";
+    if (read_choice(x, S("echo"), switches, &ret->wants_echo))
+        return ERR_BAD_REQUEST;
+    *ret_why = "`dialect` is slash.";
+    if (exchange_param(x, S("dialect"), &dialect) ||
+        (dialect.ptr && !str_eq(dialect, S("slash"))))
+        return ERR_BAD_REQUEST;
+    *ret_why = "`after` is the id of an envelope, once.";
+    if (exchange_param(x, S("after"), &ret->after) || ret->after.len > ENVELOPE_MAX_ID)
+        return ERR_BAD_REQUEST;
+    return OK;
+}
+
+/* The topic can be entered now; false if that already answered. */
+static bool find_room(struct exchange *x, struct live_room **ret)
+{
+    struct worker *worker = x->worker;
+    enum err err = worker->is_draining ? ERR_UNAVAILABLE : OK;
+
+    if (!err && !identity_may_enter(x->identity, x->topic))
+        err = ERR_FORBIDDEN;
+    if (!err)
+        err = room_open(worker, x->topic, ret);
+    if (!err)
+        err = room_may_enter(worker, *ret, x->identity);
+    if (!err)
+        err = topic_may_join(&(*ret)->room.topic, x->identity->id);
+    switch (err) {
+    case OK: return true;
+    case ERR_NOT_FOUND: exchange_fail(x, err, "There is no such topic."); break;
+    case ERR_CONFLICT:
+        exchange_fail(x, err, "You are already connected to this topic.");
+        break;
+    case ERR_FORBIDDEN: exchange_fail(x, err, "You may not enter this topic."); break;
+    case ERR_UNAVAILABLE: exchange_fail(x, err, "The server is stopping."); break;
+    default: exchange_fail(x, err, "There are too many topics or members."); break;
+    }
+    return false;
+}
+
+static struct ws_client *client_new(struct exchange *x, const struct upgrade *upgrade)
+{
+    struct worker *worker = x->worker;
+    struct ws_client *client = xcalloc(1, sizeof(*client));
+    bool is_deflated = upgrade->extension.is_on;
+
+    client->worker = worker;
+    client->identity = identity_ref(x->identity);
+    client->timer.on_fire = on_timer;
+    client->heard_ms = (uint32_t)loop_now_ms(worker->loop);
+    ws_decoder_init(&client->decoder, WS_SERVER, &worker->ws_limits,
+                    is_deflated ? worker->inflater : NULL);
+    return client;
+}
+
+static void join_room(struct ws_client *client, struct live_room *room,
+                      const struct upgrade *upgrade, const struct options *options)
+{
+    struct worker *worker = client->worker;
+    struct topic *topic = &room->room.topic;
+    struct member *member = &client->member;
+    struct buf out;
+
+    if (topic_has_pending_presence(topic))
+        topic_flush_presence(topic); /* the welcome shows the room as it is now */
+    topic_join(
+        topic, member,
+        &(struct join){
+            .participant = room_participant(room, client->identity),
+            .ops = &member_ops,
+            .encoding = upgrade->extension.is_on ? &worker->deflated.encoding : NULL,
+            .routing = options->routing,
+            .wants_echo = options->wants_echo,
+            .now_wall_ms = loop_wall_ms(worker->loop),
+            .number = ++worker->connection_count,
+        });
+    list_remove(&room->linger_link);
+    worker->metrics.members++;
+    buf_init(&out, SIZE_MAX / 2);
+    upgrade_write(&out, upgrade);
+    member_send_frame(member, buf_str(&out));
+    client->frame_left = (uint32_t)out.len; /* no frame, but just as indivisible */
+    buf_clear(&out);
+    room_write_welcome(room, member, &out);
+    member_send(member, buf_str(&out), FRAME_EXEMPT);
+    buf_done(&out);
+    if (options->after.len && !member_replay_after(member, options->after))
+        worker->metrics.gaps++;
+}
+
+void ws_open(struct exchange *x)
+{
+    struct worker *worker = x->worker;
+    struct upgrade upgrade;
+    struct options options;
+    struct live_room *room;
+    struct conn_cargo cargo;
+    struct ws_client *client;
+    const char *why = "";
+    int min_bits = worker->settings->config->compression ? WINDOW_BITS : 0;
+    enum err err = upgrade_check(&x->request, min_bits, &upgrade, &why);
+
+    if (err) {
+        exchange_fail_with(x,
+                           &(struct failure){ .err = err,
+                                              .detail = str_of(why),
+                                              .headers = upgrade_refusal_headers(err) });
+        return;
+    }
+    err = read_options(x, &options, &why);
+    if (err) {
+        exchange_fail(x, err, "%s", why);
+        return;
+    }
+    if (!find_room(x, &room))
+        return;
+    client = client_new(x, &upgrade);
+    exchange_detach(x, &cargo);
+    list_append(&worker->ws_clients, &client->link);
+    worker->metrics.websockets_opened++;
+    if (conn_init_from(&client->conn, worker->flusher, &cargo, &ws_ops)) {
+        conn_cargo_done(&cargo);
+        on_end(&client->conn, ERR_IO);
+    } else {
+        join_room(client, room, &upgrade, &options);
+        set_ping_timer(client);
+    }
+    exchange_end(x);
+}
+
+/* --- many at once --- */
+
+void ws_close_all(struct worker *worker, uint16_t code, struct str reason)
+{
+    struct ws_client *client;
+
+    LIST_FOREACH(client, &worker->ws_clients, link)
+        ws_close(client, code, reason);
+}
+
+void ws_abort_all(struct worker *worker)
+{
+    struct ws_client *client;
+
+    LIST_FOREACH(client, &worker->ws_clients, link)
+        conn_close(&client->conn, ERR_CLOSED);
+}
+
+static void close_revoked(struct ws_client *client)
+{
+    if (!client->is_closing)
+        on_member_end(&client->member, END_REVOKED);
+}
+
+size_t ws_close_token(struct worker *worker, const uint8_t hash[static SHA256_BYTES])
+{
+    struct ws_client *client;
+    size_t count = 0;
+
+    LIST_FOREACH(client, &worker->ws_clients, link)
+        if (crypto_equal(client->identity->token_hash, hash, SHA256_BYTES)) {
+            close_revoked(client);
+            count++;
+        }
+    return count;
+}
+
+void ws_close_expired(struct worker *worker)
+{
+    uint64_t wall_ms = loop_wall_ms(worker->loop);
+    struct ws_client *client;
+
+    LIST_FOREACH(client, &worker->ws_clients, link)
+        if (client->identity->expires_ms && client->identity->expires_ms <= wall_ms)
+            ws_close(client, WS_CODE_POLICY, S("the token has expired"));
+}
+
+static bool lists_equal(struct str_list a, struct str_list b)
+{
+    if (a.count != b.count)
+        return false;
+    for (size_t i = 0; i < a.count; i++)
+        if (!str_eq(a.items[i], b.items[i]))
+            return false;
+    return true;
+}
+
+static void change_identity(struct ws_client *client, struct identity *identity)
+{
+    const struct identity *was = client->identity;
+    struct topic *topic = client->member.topic;
+    struct live_room *room;
+
+    if (client->is_closing)
+        return;
+    if (!str_eq(was->id, identity->id) || !identity_may_enter(identity, topic->name)) {
+        close_revoked(client);
+        return;
+    }
+    if (was->type != identity->type ||
+        !lists_equal(was->capabilities, identity->capabilities)) {
+        room = live_room_of(topic);
+        member_set_capabilities(&client->member,
+                                room_participant(room, identity)->capabilities);
+        room_welcome_again(room, client->member.participant);
+    }
+    identity_unref(client->identity);
+    client->identity = identity_ref(identity);
+}
+
+void ws_change_tokens(struct worker *worker)
+{
+    struct ws_client *client;
+
+    LIST_FOREACH(client, &worker->ws_clients, link) {
+        struct identity *now =
+            token_table_find_hash(&worker->tokens, client->identity->token_hash);
+
+        if (now && now != client->identity)
+            change_identity(client, now);
+    }
+}

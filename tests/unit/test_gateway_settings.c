@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "gateway/settings.h"
+#include "harness.h"
+
+/* The settings that a file of this text gives. */
+static struct settings *load(struct str yaml)
+{
+    struct settings *settings = NULL;
+    struct config *config = NULL;
+    struct config_problem problem = {};
+
+    CHECK_INT(config_parse(yaml, "moot.yaml", NULL, &config, &problem), OK);
+    CHECK_STR(str_of(problem.message), S(""));
+    if (config && settings_new(config, &settings, &problem))
+        config_free(config);
+    CHECK_STR(str_of(problem.message), S(""));
+    return settings;
+}
+
+TEST(without_a_file_everything_has_its_default)
+{
+    struct settings *settings = NULL;
+    struct config_problem problem = {};
+    const struct room_settings *room;
+
+    CHECK_INT(settings_new(config_default(), &settings, &problem), OK);
+    room = settings_room(settings, S("any"));
+    CHECK(room == &settings->rooms);
+    CHECK_STR(room->name, S(""));
+    CHECK_INT(room->topic.duplicate, DUPLICATE_SHARE);
+    CHECK_INT(room->topic.ring_messages, 1000);
+    CHECK_INT(room->topic.ring_bytes, 4 << 20);
+    CHECK_INT(room->topic.outbox_hard, 2 << 20);
+    CHECK_INT(room->topic.outbox_soft, 1 << 20);
+    CHECK_INT(room->topic.max_members, 10'000);
+    CHECK_INT(room->topic.max_members_each, 10000);
+    CHECK(!room->topic.announces_violations);
+    CHECK_INT(room->ledger.mode, PROPOSALS_ONCE);
+    CHECK_INT(room->ledger.expiry_ms, 300'000);
+    CHECK_INT(room->ledger.max_expiry_ms, 86'400'000);
+    CHECK_INT(room->presence_delay_ms, 50);
+    CHECK_INT(settings->admit.depth, 128);
+    CHECK_INT(settings->admit.messages.per_second, 1000);
+    CHECK_INT(settings->admit.messages.burst, 2000);
+    CHECK_INT(settings->admit.bytes.per_second, 16 << 20);
+    CHECK_INT(settings->admit.bytes.burst, 32 << 20);
+    CHECK_INT(settings->http.head_bytes, 16 << 10);
+    CHECK_INT(settings->http.target_bytes, 8 << 10);
+    CHECK_INT(settings->ws.message_bytes, 1 << 20);
+    CHECK(settings->ws.refuses_binary);
+    CHECK_INT(settings->identity_count, 0);
+    CHECK(settings->tls == NULL);
+    settings_unref(settings);
+}
+
+TEST(the_welcome_says_what_a_client_should_know)
+{
+    struct settings *settings =
+        load(S("limits: { envelope: 4KiB, outbox: 64KiB, depth: 7, "
+               "rate_messages: 0, rate_bytes: 1KiB/s }"));
+
+    CHECK_STR(
+        settings->about,
+        S("\"server\":\"moot/" MOOT_VERSION "\",\"limits\":{\"envelope_bytes\":4096,"
+          "\"outbox_bytes\":65536,\"depth\":7,\"messages_per_second\":0,"
+          "\"bytes_per_second\":1024},\"features\":[\"replay\",\"routing\",\"echo\","
+          "\"proposals\",\"tickets\"]"));
+    settings_unref(settings);
+}
+
+TEST(named_topics_have_their_own_settings_and_closed_ones_do_not_exist)
+{
+    struct settings *settings = load(
+        S("topics:\n"
+          "  open: false\n"
+          "  defaults: { ring_messages: 5, duplicate: refuse }\n"
+          "  named:\n"
+          "    ops: { duplicate: replace, proposals: free, announce_violations: on }\n"
+          "    lab: {}\n"));
+    const struct room_settings *ops = settings_room(settings, S("ops"));
+    const struct room_settings *lab = settings_room(settings, S("lab"));
+
+    CHECK_STR(ops->name, S("ops"));
+    CHECK_INT(ops->topic.duplicate, DUPLICATE_REPLACE);
+    CHECK_INT(ops->topic.ring_messages, 5);
+    CHECK_INT(ops->ledger.mode, PROPOSALS_FREE);
+    CHECK(ops->topic.announces_violations);
+    CHECK_INT(lab->topic.duplicate, DUPLICATE_REFUSE);
+    CHECK_INT(lab->ledger.mode, PROPOSALS_ONCE);
+    CHECK(settings_room(settings, S("other")) == NULL);
+    CHECK(settings_room(settings, S("op")) == NULL);
+    CHECK(settings_room(settings, S("")) == NULL);
+    settings_unref(settings);
+}
+
+TEST(tokens_become_identities_with_their_profiles_resolved)
+{
+    /* clang-format off */
+    static const struct { struct str id, name, capability; size_t capabilities; enum participant_type type; bool is_admin; } cases[] = {
+        { S("own"),     S("own"),   S("chat"),           1, TYPE_AGENT,   false },
+        { S("plain"),   S("named"), S("mcp/proposal:*"), 3, TYPE_AGENT,   false },
+        { S("person"),  S("person"), S("mcp/*"),         3, TYPE_HUMAN,   false },
+        { S("root"),    S("root"),  S("mcp/*"),          6, TYPE_HUMAN,   true  },
+        { S("not-root"), S("not-root"), S("mcp/*"),      6, TYPE_HUMAN,   false },
+        { S("boss"),    S("boss"),  S("chat"),           1, TYPE_AGENT,   true  },
+        { S("typed"),   S("typed"), S("mcp/*"),          3, TYPE_SERVICE, false },
+        { S("mine"),    S("mine"),  S("notes/*"),        2, TYPE_SERVICE, true  },
+        { S("mine-too"), S("mine-too"), S("notes/*"),    2, TYPE_HUMAN,   false },
+        { S("shadow"),  S("shadow"), S("chat"),          1, TYPE_AGENT,   false },
+    };
+    /* clang-format on */
+    struct settings *settings = load(S(
+        "profiles:\n"
+        "  mine: { capabilities: ['notes/*', chat], type: service, admin: true }\n"
+        "  full: { capabilities: [chat] }\n"
+        "tokens:\n"
+        "  - { token: secret-0, id: own, capabilities: [chat] }\n"
+        "  - { token: secret-1, id: plain, name: named, profile: proposer }\n"
+        "  - { token: secret-2, id: person, profile: human, topics: [a, 'b*'] }\n"
+        "  - { token: secret-3, id: root, profile: admin }\n"
+        "  - { token: secret-4, id: not-root, profile: admin, admin: false }\n"
+        "  - { token: secret-5, id: boss, capabilities: [chat], admin: true }\n"
+        "  - { token: secret-6, id: typed, profile: human, type: service }\n"
+        "  - { token: secret-7, id: mine, profile: mine }\n"
+        "  - { token: secret-8, id: mine-too, profile: mine, type: human, admin: false }\n"
+        "  - { token: secret-9, id: shadow, profile: full }\n"));
+    uint8_t hash[SHA256_BYTES];
+
+    CHECK_INT(settings->identity_count, COUNT(cases));
+    FOR_EACH_CASE(c, cases) {
+        const struct identity *identity = settings->identities[test_case];
+
+        CHECK_STR(identity->id, c->id);
+        CHECK_STR(identity->token_name, c->name);
+        CHECK_INT(identity->capabilities.count, c->capabilities);
+        CHECK_STR(identity->capabilities.items[0], c->capability);
+        CHECK_INT(identity->type, c->type);
+        CHECK_INT(identity->is_admin, c->is_admin);
+        CHECK_INT(identity->source, FROM_CONFIG);
+    }
+    crypto_sha256(S("secret-2"), hash);
+    CHECK(crypto_equal(settings->identities[2]->token_hash, hash, SHA256_BYTES));
+    CHECK(identity_may_enter(settings->identities[2], S("bee")));
+    CHECK(!identity_may_enter(settings->identities[2], S("ab")));
+    CHECK(identity_may_enter(settings->identities[0], S("ab")));
+    settings_unref(settings);
+}
+
+TEST(what_a_file_cannot_mean_is_told_with_its_place)
+{
+    /* clang-format off */
+    static const struct { struct str yaml, problem; } cases[] = {
+        { S("tokens:\n  - { token: s, id: a, profile: nosuch }\n"),
+          S("moot.yaml:2:33: there is no profile \"nosuch\"") },
+        { S("tokens:\n  - token: s\n    id: a\n    capabilities: [chat, 'a b']\n"),
+          S("moot.yaml:4:26: capability \"a b\": a pattern cannot contain spaces or control characters") },
+        { S("profiles:\n  mine:\n    capabilities:\n      - chat\n      - 'a b'\n"),
+          S("moot.yaml:5:9: capability \"a b\": a pattern cannot contain spaces or control characters") },
+        { S("tokens:\n  - { token: s, id: 'system:x', capabilities: [chat] }\n"),
+          S("moot.yaml:2:5: participant ids that begin with system: belong to the gateway") },
+        { S("tokens:\n  - { token: s, id: a, capabilities: [chat], topics: ['*a'] }\n"),
+          S("moot.yaml:2:5: a topic pattern is a topic name, the beginning of one and *, or * alone") },
+        { S("topics:\n  named:\n    'a b': {}\n"),
+          S("moot.yaml:3:5: a topic name is 1 to 128 characters of A-Z a-z 0-9 . _ ~ - and does not begin with a dot") },
+        { S("topics:\n  named: [ok, .hidden]\n"),
+          S("moot.yaml:2:15: a topic name is 1 to 128 characters of A-Z a-z 0-9 . _ ~ - and does not begin with a dot") },
+        { S("tls: { certificate: /nowhere/x.pem, key: /nowhere/x.key }\n"),
+          S("moot.yaml: tls: certificate /nowhere/x.pem: cannot be used") },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct config *config = NULL;
+        struct settings *settings = NULL;
+        struct config_problem problem = {};
+        struct buf out;
+
+        buf_init(&out, 4096);
+        CHECK_INT(config_parse(c->yaml, "moot.yaml", NULL, &config, &problem), OK);
+        if (config)
+            CHECK_INT(settings_new(config, &settings, &problem), ERR_INVALID);
+        config_problem_put(&problem, &out);
+        CHECK_STR(buf_str(&out), c->problem);
+        CHECK(settings == NULL);
+        if (config)
+            config_free(config); /* still the caller's */
+        buf_done(&out);
+    }
+}
+
+TEST(settings_live_as_long_as_someone_holds_them)
+{
+    struct settings *settings = load(S("limits: { depth: 9 }"));
+
+    CHECK(settings_ref(settings) == settings);
+    settings_unref(settings);
+    CHECK_INT(settings->admit.depth, 9);
+    settings_unref(settings);
+    settings_unref(NULL);
+}
+
+TEST(a_profile_of_the_configuration_goes_before_a_built_in_one)
+{
+    struct settings *settings = load(
+        S("profiles: { human: { capabilities: [chat] }, own: { capabilities: [] } }"));
+    struct profile profile = {};
+
+    CHECK(settings_profile(settings, S("human"), &profile));
+    CHECK_INT(profile.capabilities.count, 1);
+    CHECK_INT(profile.type, TYPE_AGENT);
+    CHECK(settings_profile(settings, S("own"), &profile));
+    CHECK_INT(profile.capabilities.count, 0);
+    CHECK(settings_profile(settings, S("admin"), &profile));
+    CHECK(profile.is_admin);
+    CHECK(!settings_profile(settings, S("Admin"), &profile));
+    CHECK(!settings_profile(settings, S(""), &profile));
+    settings_unref(settings);
+}
