@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One connection of the load generator. Until the run has begun every failure ends it
+ * with its reason; afterwards a lost connection is counted.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "bench/bench_priv.h"
+#include "bench/stream.h"
+#include "json/json.h"
+
+enum { CLIENTS_PER_SOURCE = 20'000 };
+enum { TOKEN_SIZE = 256, WELCOME_ARENA = 64 * 1024 * 1024 };
+
+static void watch(struct load *load, struct client *client, int op, uint32_t events)
+{
+    struct epoll_event event = { .events = events, .data.ptr = client };
+
+    if (epoll_ctl(load->epoll, op, client->fd, &event))
+        load_fail(load, "epoll_ctl: %s", strerror(errno));
+}
+
+static void refuse(struct load *load, const struct client *client, const char *why)
+{
+    load_fail(load, "client %u: %s", (unsigned)client->index, why);
+}
+
+static void client_close(struct load *load, struct client *client, const char *why)
+{
+    if (client->state == CLIENT_CLOSED)
+        return;
+    if (client->state == CLIENT_OPEN) {
+        load->open--;
+        if (load->counts.closed++ == 0)
+            (void)snprintf(load->result->first_close, BENCH_NOTE, "client %u: %s",
+                           (unsigned)client->index, why);
+    } else {
+        refuse(load, client, why);
+    }
+    client->state = CLIENT_CLOSED;
+    (void)close(client->fd);
+    client->fd = -1;
+}
+
+/* A source address has some 28,000 ports towards one server; 127.0.0.0/8 has many. */
+static enum err bind_source(const struct load *load, const struct client *client)
+{
+    uint64_t sources = load->options.sources;
+    struct sockaddr_in source = { .sin_family = AF_INET };
+    int on = 1;
+
+    if (!sources)
+        sources = 1 + load->client_count / CLIENTS_PER_SOURCE;
+    if (sources == 1 || !load->address.is_loopback)
+        return OK;
+    source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)(client->index % sources));
+    (void)setsockopt(client->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+    return bind(client->fd, (struct sockaddr *)&source, sizeof(source)) ? ERR_IO : OK;
+}
+
+void client_open(struct load *load, struct client *client)
+{
+    const struct address *address = &load->address;
+    int on = 1;
+
+    client->state = CLIENT_CONNECTING;
+    client->fd =
+        socket(address->socket.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (client->fd < 0 || bind_source(load, client)) {
+        refuse(load, client, strerror(errno));
+        return;
+    }
+    (void)setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (connect(client->fd, (const struct sockaddr *)&address->socket,
+                address->socket_size) &&
+        errno != EINPROGRESS) {
+        refuse(load, client, strerror(errno));
+        return;
+    }
+    load->opening++;
+    watch(load, client, EPOLL_CTL_ADD, EPOLLOUT);
+}
+
+static struct str token_of(const struct load *load, const struct client *client,
+                           char text[static TOKEN_SIZE])
+{
+    const struct bench_options *options = &load->options;
+    uint64_t participant = client->index;
+
+    if (options->participants)
+        participant %= options->participants;
+    if (options->token_count)
+        return options->tokens[participant % options->token_count];
+    if (!options->token_prefix)
+        return (struct str){};
+    (void)snprintf(text, TOKEN_SIZE, "%s-%llu", options->token_prefix,
+                   (unsigned long long)participant);
+    return str_of(text);
+}
+
+/* A call needs no echo: the answer is the sign that it arrived. */
+static void greet(struct load *load, struct client *client,
+                  void (*write)(const struct seat *seat, struct buf *out))
+{
+    char token[TOKEN_SIZE];
+    struct seat seat = {
+        .host = load->address.host,
+        .path = load->address.path,
+        .topic = load_topic(load, client),
+        .token = token_of(load, client, token),
+        .client = client->index,
+        .has_echo = !load->options.is_pingpong,
+    };
+
+    write(&seat, &client->out);
+    client_flush(load, client);
+}
+
+static void on_connected(struct load *load, struct client *client)
+{
+    socklen_t size = sizeof(int);
+    int failure = 0;
+
+    (void)getsockopt(client->fd, SOL_SOCKET, SO_ERROR, &failure, &size);
+    if (failure) {
+        load_fail(load, "client %u cannot connect: %s", (unsigned)client->index,
+                  strerror(failure));
+        return;
+    }
+    client->state = CLIENT_GREETING;
+    watch(load, client, EPOLL_CTL_MOD, EPOLLIN);
+    if (load->address.protocol->connect)
+        greet(load, client, load->address.protocol->connect);
+}
+
+static void become_open(struct load *load, struct client *client)
+{
+    if (client->state == CLIENT_OPEN)
+        return;
+    client->state = CLIENT_OPEN;
+    load->opening--;
+    load->open++;
+}
+
+static void on_accepted(struct load *load, struct client *client)
+{
+    const struct protocol *protocol = load->address.protocol;
+
+    if (client->state != CLIENT_GREETING)
+        return;
+    client->state = CLIENT_SUBSCRIBING;
+    if (protocol->subscribe)
+        greet(load, client, protocol->subscribe);
+    else if (load->options.is_plain)
+        become_open(load, client);
+}
+
+/* The token decides who a client is, so the welcome is what knows the name that its
+ * envelopes are from. */
+static void read_welcome(struct client *client, struct str text)
+{
+    const struct json *root;
+    const struct json *id;
+    struct arena arena;
+
+    arena_init(&arena, WELCOME_ARENA);
+    if (json_parse(text, &arena, &root, NULL) == OK) {
+        id = json_find(json_find(json_find(root, S("payload")), S("you")), S("id"));
+        if (id && id->type == JSON_STRING)
+            client->id = str_dup(id->text);
+    }
+    arena_done(&arena);
+}
+
+static bool contains(struct str text, struct str part)
+{
+    return memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
+}
+
+static void on_message(struct load *load, struct client *client, struct str text)
+{
+    if (client->state == CLIENT_OPEN) {
+        traffic_receive(load, client, text);
+        return;
+    }
+    if (contains(text, S("\"system/welcome\""))) {
+        if (!load->options.idle)
+            read_welcome(client, text);
+        become_open(load, client);
+    } else if (contains(text, S("\"system/error\""))) {
+        load_fail(load, "client %u: instead of a welcome: " STR_FMT,
+                  (unsigned)client->index, STR_ARG(str_slice(text, 0, BENCH_NOTE)));
+    }
+}
+
+static void on_refused(struct load *load, struct client *client, struct str why)
+{
+    if (client->state == CLIENT_OPEN)
+        traffic_refused(load, client, why);
+    else
+        load_fail(load, "client %u: the server refuses: " STR_FMT,
+                  (unsigned)client->index, STR_ARG(str_slice(why, 0, BENCH_NOTE)));
+}
+
+/* WebSocket gives a code, the others nothing. */
+static void on_end(struct load *load, struct client *client, struct str body)
+{
+    char why[64] = "closed by the server";
+
+    if (body.len >= 2)
+        (void)snprintf(why, sizeof(why), "closed by the server with %u",
+                       (unsigned)((uint8_t)body.ptr[0] << 8 | (uint8_t)body.ptr[1]));
+    client_close(load, client, why);
+}
+
+static void on_ping(struct load *load, struct client *client, struct str body)
+{
+    const struct protocol *protocol = load->address.protocol;
+
+    if (protocol->pong)
+        protocol->pong(body, load_mask(load), &client->out);
+    load_queue(load, client);
+}
+
+static void on_unit(struct load *load, struct client *client, const struct unit *unit)
+{
+    switch (unit->type) {
+    case UNIT_MESSAGE: on_message(load, client, unit->body); break;
+    case UNIT_NOTHING: break;
+    case UNIT_ACCEPTED: on_accepted(load, client); break;
+    case UNIT_READY: become_open(load, client); break;
+    case UNIT_PING: on_ping(load, client, unit->body); break;
+    case UNIT_REFUSED: on_refused(load, client, unit->body); break;
+    case UNIT_END: on_end(load, client, unit->body); break;
+    }
+}
+
+static void read_units(struct load *load, struct client *client, struct str bytes)
+{
+    enum err (*parse)(struct str, struct unit *) = load->address.protocol->parse;
+    enum err err = OK;
+
+    while (client->state != CLIENT_CLOSED && !load->has_failed) {
+        struct unit unit;
+
+        err = parse(bytes, &unit);
+        if (err)
+            break;
+        on_unit(load, client, &unit);
+        bytes = str_slice(bytes, unit.size, bytes.len);
+    }
+    if (client->state == CLIENT_CLOSED)
+        return;
+    if (err == ERR_AGAIN)
+        err = stream_keep(&client->rest, bytes);
+    if (err)
+        client_close(load, client, "what the server sends cannot be read");
+}
+
+static void on_readable(struct load *load, struct client *client)
+{
+    enum err err = stream_read(client->fd, &client->rest, &load->rx);
+
+    if (err == ERR_AGAIN)
+        return;
+    if (err) {
+        client_close(load, client, "connection lost");
+        return;
+    }
+    load->now_ns = clock_mono_ns();
+    load->heard_ns = load->now_ns;
+    read_units(load, client, buf_str(&load->rx));
+}
+
+void client_on_event(struct load *load, struct client *client, uint32_t events)
+{
+    if (client->state == CLIENT_CLOSED || load->has_failed)
+        return;
+    if (client->state == CLIENT_CONNECTING) {
+        on_connected(load, client);
+        return;
+    }
+    if (events & EPOLLOUT)
+        client_flush(load, client);
+    if (events & (EPOLLIN | EPOLLHUP | EPOLLERR) && client->state != CLIENT_CLOSED)
+        on_readable(load, client);
+}
+
+void client_flush(struct load *load, struct client *client)
+{
+    enum err err;
+
+    if (client->state == CLIENT_CLOSED)
+        return;
+    err = stream_send(client->fd, &client->out);
+    if (err && err != ERR_AGAIN) {
+        client_close(load, client, "connection lost while sending");
+        return;
+    }
+    if ((err == ERR_AGAIN) == client->watches_write)
+        return;
+    client->watches_write = err == ERR_AGAIN;
+    watch(load, client, EPOLL_CTL_MOD,
+          client->watches_write ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+void client_done(struct client *client)
+{
+    if (client->fd >= 0)
+        (void)close(client->fd);
+    free(client->id);
+    buf_done(&client->rest);
+    buf_done(&client->out);
+}
