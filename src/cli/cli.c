@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+
+static const struct cli_command *const commands[] = {
+    &cli_serve,        &cli_token_create, &cli_token_list,     &cli_token_revoke,
+    &cli_config_check, &cli_config_print, &cli_config_options, &cli_explain,
+    &cli_bench,        &cli_version,
+};
+
+int cli_fail(const char *format, ...)
+{
+    va_list args;
+
+    fputs("moot: ", stderr);
+    va_start(args, format);
+    (void)vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return CLI_FAILED;
+}
+
+void cli_data_directory(const char *given, struct str configured, struct buf *out)
+{
+    const char *from_env = getenv("MOOT_DATA");
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+
+    if (given)
+        buf_put(out, str_of(given));
+    else if (configured.len)
+        buf_put(out, configured);
+    else if (from_env && *from_env)
+        buf_put(out, str_of(from_env));
+    else if (state && *state)
+        buf_putf(out, "%s/moot", state);
+    else
+        buf_putf(out, "%s/.local/state/moot", home && *home ? home : ".");
+}
+
+/* --- help --- */
+
+static void print_overview(FILE *to)
+{
+    fputs("Moot is a room server for people, agents and tools.\n\n"
+          "Usage: moot COMMAND [OPTIONS]\n\nCommands:\n",
+          to);
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        const struct cli_command *command = commands[i];
+
+        assert(command); /* the analyser does not believe the table */
+        fprintf(to, "  %-16s %s\n", command->name, command->summary);
+    }
+    fputs("\n`moot COMMAND --help` says more about a command.\n", to);
+}
+
+static void print_help(const struct cli_command *command)
+{
+    printf("%s\n\nUsage: moot %s%s%s\n", command->summary, command->name,
+           *command->usage ? " " : "", command->usage);
+    if (command->option_count)
+        printf("\nOptions:\n");
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct cli_option *option = &command->options[i];
+        char left[64];
+
+        (void)snprintf(left, sizeof(left), "%s %s", option->name,
+                       option->argument ? option->argument : "");
+        printf("  %-22s %s\n", left, option->help);
+    }
+    if (command->more)
+        printf("\n%s", command->more);
+}
+
+static int complain(const struct cli_command *command, const char *what, const char *word)
+{
+    fprintf(stderr, "moot %s: %s%s%s%s\nTry `moot %s --help`.\n", command->name, what,
+            word ? " \"" : "", word ? word : "", word ? "\"" : "", command->name);
+    return CLI_USAGE;
+}
+
+/* --- finding the command --- */
+
+/* How many arguments the command's name takes up, or 0 if it is not this one. */
+static int name_length(const struct cli_command *command, int argc, char **argv)
+{
+    struct str rest = str_of(command->name);
+    int used = 0;
+
+    while (rest.ptr) {
+        struct str word = str_cut(&rest, ' ');
+
+        if (used >= argc || !str_eq(str_of(argv[used]), word))
+            return 0;
+        used++;
+    }
+    return used;
+}
+
+static const struct cli_command *find_command(int argc, char **argv, int *ret_used)
+{
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        *ret_used = name_length(commands[i], argc, argv);
+        if (*ret_used)
+            return commands[i];
+    }
+    return NULL;
+}
+
+/* `moot token` alone: the commands that begin so. */
+static bool print_family(FILE *to, struct str word)
+{
+    bool is_family = false;
+
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        struct str name = str_of(commands[i]->name);
+
+        if (!str_eq(str_cut(&name, ' '), word) || !name.ptr)
+            continue;
+        if (!is_family)
+            fprintf(to, "Usage: moot " STR_FMT " COMMAND [OPTIONS]\n\nCommands:\n",
+                    STR_ARG(word));
+        is_family = true;
+        fprintf(to, "  %-16s %s\n", commands[i]->name, commands[i]->summary);
+    }
+    return is_family;
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static int without_command(int argc, char **argv)
+{
+    bool wants_help = argc > 1 && (is_help(argv[1]) || strcmp(argv[1], "help") == 0);
+
+    if (wants_help) {
+        print_overview(stdout);
+        return CLI_OK;
+    }
+    if (argc > 2 && is_help(argv[2]) && print_family(stdout, str_of(argv[1])))
+        return CLI_OK;
+    if (argc > 1 && print_family(stderr, str_of(argv[1])))
+        return CLI_USAGE;
+    if (argc > 1)
+        fprintf(stderr, "moot: there is no command \"%s\"\n\n", argv[1]);
+    print_overview(stderr);
+    return CLI_USAGE;
+}
+
+/* --- reading options --- */
+
+struct reading {
+    const struct cli_command *command;
+    char **words;
+    int count;
+    int at;
+    char *fields; /* the command's options struct */
+    char **arguments;
+    size_t argument_count;
+};
+
+static const struct cli_option *find_option(const struct cli_command *command,
+                                            struct str name)
+{
+    for (size_t i = 0; i < command->option_count; i++)
+        if (str_eq(str_of(command->options[i].name), name))
+            return &command->options[i];
+    return NULL;
+}
+
+/* "--name value", "--name=value" or a switch. */
+static int read_option(struct reading *r)
+{
+    const char *word = r->words[r->at];
+    const char *equals = strchr(word, '=');
+    struct str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
+    const struct cli_option *option = find_option(r->command, name);
+    const char *value = equals ? equals + 1 : NULL;
+    bool is_on = true;
+
+    if (!option)
+        return complain(r->command, "there is no option", word);
+    if (!option->argument) {
+        if (value)
+            return complain(r->command, "this option takes no value:", word);
+        memcpy(r->fields + option->offset, &is_on, sizeof(is_on));
+        return CLI_OK;
+    }
+    if (!value && r->at + 1 < r->count)
+        value = r->words[++r->at];
+    if (!value)
+        return complain(r->command, "a value is missing after", word);
+    memcpy(r->fields + option->offset, &value, sizeof(value));
+    return CLI_OK;
+}
+
+static int read_words(struct reading *r)
+{
+    bool options_end = false;
+
+    for (; r->at < r->count; r->at++) {
+        char *word = r->words[r->at];
+        int code;
+
+        if (!options_end && strcmp(word, "--") == 0) {
+            options_end = true;
+            continue;
+        }
+        if (options_end || word[0] != '-' || word[1] == '\0') {
+            r->arguments[r->argument_count++] = word;
+            continue;
+        }
+        code = read_option(r);
+        if (code)
+            return code;
+    }
+    if (r->argument_count < r->command->min_arguments)
+        return complain(r->command, "something is missing; it needs", r->command->usage);
+    if (r->argument_count > r->command->max_arguments)
+        return complain(r->command, "this is one word too many:",
+                        r->arguments[r->command->max_arguments]);
+    return CLI_OK;
+}
+
+static bool asks_for_help(char **words, int count)
+{
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+        if (is_help(words[i]))
+            return true;
+    return false;
+}
+
+int cli_run(int argc, char **argv)
+{
+    const struct cli_command *command;
+    struct reading r = {};
+    int used = 0;
+    int code;
+
+    command = find_command(argc - 1, argv + 1, &used);
+    if (argc > 1 && strcmp(argv[1], "--version") == 0)
+        command = &cli_version;
+    if (!command)
+        return without_command(argc, argv);
+    r = (struct reading){ .command = command,
+                          .words = argv + 1 + used,
+                          .count = argc - 1 - used,
+                          .fields = xcalloc(1, command->options_size),
+                          .arguments = xcalloc((size_t)argc, sizeof(char *)) };
+    if (used == 0)
+        r.count = 0; /* --version */
+    if (asks_for_help(r.words, r.count)) {
+        print_help(command);
+        code = CLI_OK;
+    } else {
+        code = read_words(&r);
+        if (code == CLI_OK)
+            code = command->run(r.fields, r.arguments, r.argument_count);
+    }
+    free(r.fields);
+    free(r.arguments);
+    return code;
+}

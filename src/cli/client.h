@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the command line talks to a running server: one request, one answer, over its local
+ * socket or, with --server, over HTTP with a token from a file or the environment.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+struct cli_server {
+    const char *url;        /* NULL: the local socket of `data` */
+    const char *token_file; /* NULL: $MOOT_TOKEN */
+    const char *data;
+};
+
+struct cli_answer {
+    int status;
+    struct buf body;
+};
+
+/* ERR_NOT_FOUND: no server runs there. Other failures have been reported on stderr. The
+ * caller frees ret->body. */
+enum err cli_call(const struct cli_server *server, const char *method, struct str path,
+                  struct str body, struct cli_answer *ret);
+
+/* Reports an answer of 400 or more on stderr: its detail. Returns CLI_FAILED. */
+int cli_report(const struct cli_answer *answer);

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * moot token create | list | revoke. While a server holds the data directory the commands
+ * go through it, so that they take effect at once; otherwise they open the store.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+#include "gateway/tokens.h"
+#include "json/json.h"
+#include "store/lock.h"
+#include "store/store.h"
+
+struct token_options {
+    const char *server;
+    const char *token_file;
+    const char *data;
+    const char *topics;
+    const char *capabilities;
+    const char *profile;
+    const char *type;
+    const char *name;
+    const char *expires;
+    bool json;
+};
+
+#define OPT(member) offsetof(struct token_options, member)
+#define WHERE                                                                          \
+    { "--data", "DIR", "data directory of the server", OPT(data) },                    \
+        { "--server", "URL", "another server, with a token of its own", OPT(server) }, \
+    {                                                                                  \
+        "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",            \
+            OPT(token_file)                                                            \
+    }
+
+/* --- where to --- */
+
+struct target {
+    struct cli_server server;
+    struct buf data;
+};
+
+static void target_init(struct target *target, const struct token_options *o)
+{
+    buf_init(&target->data, 4096);
+    cli_data_directory(o->data, S(""), &target->data);
+    target->server = (struct cli_server){ .url = o->server,
+                                          .token_file = o->token_file,
+                                          .data = buf_cstr(&target->data) };
+}
+
+/* Only `create` may begin a data directory; the others would find it empty. */
+enum if_missing { REFUSE, BEGIN };
+
+/* Opens the store, which no server uses just now. */
+static int open_store(const struct target *target, enum if_missing if_missing,
+                      struct store **ret, int *ret_lock)
+{
+    char path[4096];
+    CLEANUP(xfreep) char *why = NULL;
+    enum err err;
+
+    (void)snprintf(path, sizeof(path), "%s/moot.db", target->server.data);
+    if (if_missing == REFUSE && access(path, F_OK) != 0)
+        return cli_fail("no server runs on %s, and it holds no data",
+                        target->server.data);
+    err = data_lock(target->server.data, ret_lock);
+
+    if (err == ERR_CONFLICT)
+        return cli_fail("a server uses %s but does not answer on its local socket",
+                        target->server.data);
+    if (err)
+        return cli_fail("%s: %s", target->server.data, strerror(errno));
+    err = store_open(path, ret, &why);
+    if (err) {
+        (void)close(*ret_lock);
+        return cli_fail("%s: %s", path, why ? why : err_name(err));
+    }
+    return CLI_OK;
+}
+
+/* Runs `act` on the store, opened for it alone. */
+static int with_store(const struct target *target, enum if_missing if_missing,
+                      int (*act)(struct store *store, void *user), void *user)
+{
+    struct store *store = NULL;
+    int lock = -1;
+    int code = open_store(target, if_missing, &store, &lock);
+
+    if (code)
+        return code;
+    code = act(store, user);
+    store_close(store);
+    (void)close(lock);
+    return code;
+}
+
+/* --- create --- */
+
+static void put_words(struct json_writer *w, struct str key, const char *list)
+{
+    struct str rest = str_of(list);
+
+    if (!list)
+        return;
+    json_key(w, key);
+    json_array_open(w);
+    while (rest.ptr) {
+        struct str word = str_trim(str_cut(&rest, ','));
+
+        if (word.len)
+            json_str(w, word);
+    }
+    json_array_close(w);
+}
+
+static void put_word(struct json_writer *w, struct str key, const char *word)
+{
+    if (word)
+        json_put_str(w, key, str_of(word));
+}
+
+/* "24h", "30m", "7d" from now on, or a date as it is. False: neither. */
+static bool put_expiry(struct json_writer *w, const char *text)
+{
+    static const struct {
+        char unit;
+        uint64_t seconds;
+    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+    struct str s = str_of(text);
+    uint64_t value;
+
+    if (!text)
+        return true;
+    for (size_t i = 0; i < COUNT(units); i++)
+        if (s.len > 1 && s.ptr[s.len - 1] == units[i].unit &&
+            str_to_u64(str_slice(s, 0, s.len - 1), 100'000'000, &value) == OK) {
+            json_put_time(w, S("expires_at"),
+                          clock_wall_ms() + value * units[i].seconds * 1000);
+            return true;
+        }
+    json_put_str(w, S("expires_at"), s);
+    return clock_parse(s, &value) == OK;
+}
+
+static int write_create(const struct token_options *o, const char *id, struct buf *out)
+{
+    struct json_writer w;
+    bool is_date;
+
+    json_write_init(&w, out);
+    json_object_open(&w);
+    json_put_str(&w, S("id"), str_of(id));
+    put_words(&w, S("topics"), o->topics);
+    put_words(&w, S("capabilities"), o->capabilities);
+    put_word(&w, S("profile"), o->profile);
+    put_word(&w, S("type"), o->type);
+    put_word(&w, S("name"), o->name);
+    is_date = put_expiry(&w, o->expires);
+    json_object_close(&w);
+    if (!is_date)
+        return cli_fail("--expires takes a time like 24h or 7d, or an RFC 3339 date");
+    return CLI_OK;
+}
+
+static void print_created(const struct token_options *o, struct str secret,
+                          struct str name)
+{
+    struct json_writer w;
+    struct buf out;
+
+    if (!o->json) {
+        printf(STR_FMT "\n", STR_ARG(secret));
+        fprintf(stderr,
+                "This is token \"" STR_FMT "\". It is shown this once; only its hash is "
+                "kept.\n",
+                STR_ARG(name));
+        return;
+    }
+    buf_init(&out, 1 << 20);
+    json_write_init(&w, &out);
+    json_object_open(&w);
+    json_put_str(&w, S("token"), secret);
+    json_put_str(&w, S("name"), name);
+    json_object_close(&w);
+    printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
+    crypto_wipe(out.ptr, out.len);
+    buf_done(&out);
+}
+
+static int print_answer(const struct token_options *o, const struct cli_answer *answer)
+{
+    const struct json *root, *secret, *name;
+    struct arena arena;
+    int code = CLI_OK;
+
+    if (answer->status >= 400)
+        return cli_report(answer);
+    arena_init(&arena, 1 << 20);
+    if (json_parse(buf_str(&answer->body), &arena, &root, NULL)) {
+        code = cli_fail("the server's answer cannot be read");
+    } else {
+        secret = json_find(root, S("token"));
+        name = json_find(json_find(root, S("about")), S("name"));
+        if (secret && name)
+            print_created(o, secret->text, name->text);
+    }
+    arena_done(&arena);
+    return code;
+}
+
+struct creation {
+    const struct token_options *options;
+    struct str body;
+};
+
+static int create_in_store(struct store *store, void *user)
+{
+    const struct creation *creation = user;
+    struct identity identity;
+    struct store_token record;
+    struct arena arena;
+    struct buf secret;
+    const char *why = "";
+    int code;
+
+    arena_init(&arena, 4 << 20);
+    buf_init(&secret, 256);
+    if (token_read_request(creation->body, NULL, &arena, &identity, &why)) {
+        code = cli_fail("%s", why);
+    } else {
+        enum err err;
+
+        token_draw(&identity, &secret);
+        token_to_record(&identity, &arena, &record);
+        err = store_token_add(store, &record);
+        code = CLI_OK;
+        if (err == ERR_CONFLICT)
+            code = cli_fail("there is a token of that name");
+        else if (err)
+            code = cli_fail("the store cannot be written");
+        else
+            print_created(creation->options, buf_str(&secret), identity.token_name);
+    }
+    crypto_wipe(secret.ptr, secret.len);
+    buf_done(&secret);
+    arena_done(&arena);
+    return code;
+}
+
+static int create_token(void *fields, char **arguments, size_t count [[maybe_unused]])
+{
+    const struct token_options *o = fields;
+    struct cli_answer answer = {};
+    struct target target;
+    struct buf body;
+    enum err err;
+    int code;
+
+    buf_init(&body, 1 << 20);
+    code = write_create(o, arguments[0], &body);
+    if (code) {
+        buf_done(&body);
+        return code;
+    }
+    target_init(&target, o);
+    err = cli_call(&target.server, "POST", S("/admin/tokens"), buf_str(&body), &answer);
+    if (err == ERR_NOT_FOUND)
+        code = with_store(&target, BEGIN, create_in_store,
+                          &(struct creation){ o, buf_str(&body) });
+    else
+        code = err ? CLI_FAILED : print_answer(o, &answer);
+    buf_done(&answer.body);
+    buf_done(&target.data);
+    buf_done(&body);
+    return code;
+}
+
+/* --- list --- */
+
+static struct str text_of(const struct json *json)
+{
+    return json ? json->text : S("");
+}
+
+static void print_row(const struct json *token)
+{
+    const struct json *profile = json_find(token, S("profile"));
+    const struct json *capabilities = json_find(token, S("capabilities"));
+    const struct json *expires = json_find(token, S("expires_at"));
+
+    printf("%-20.*s %-16.*s %-8.*s %-8.*s %-20.*s ",
+           STR_ARG(text_of(json_find(token, S("name")))),
+           STR_ARG(text_of(json_find(token, S("id")))),
+           STR_ARG(text_of(json_find(token, S("type")))),
+           STR_ARG(text_of(json_find(token, S("source")))),
+           STR_ARG(expires ? str_slice(expires->text, 0, 19) : S("never")));
+    if (profile) {
+        printf(STR_FMT "\n", STR_ARG(profile->text));
+        return;
+    }
+    if (capabilities)
+        JSON_FOREACH(item, capabilities)
+            printf(STR_FMT "%s", STR_ARG(item->text), item->next ? ", " : "");
+    putchar('\n');
+}
+
+static int print_list(const struct token_options *o, struct str body)
+{
+    const struct json *root, *tokens;
+    struct arena arena;
+
+    if (o->json) {
+        printf(STR_FMT "\n", STR_ARG(body));
+        return CLI_OK;
+    }
+    arena_init(&arena, 64 << 20);
+    if (json_parse(body, &arena, &root, NULL) ||
+        !(tokens = json_find(root, S("tokens")))) {
+        arena_done(&arena);
+        return cli_fail("the server's answer cannot be read");
+    }
+    printf("%-20s %-16s %-8s %-8s %-20s %s\n", "NAME", "PARTICIPANT", "TYPE", "FROM",
+           "EXPIRES", "MAY");
+    JSON_FOREACH(token, tokens)
+        print_row(token);
+    arena_done(&arena);
+    return CLI_OK;
+}
+
+static void on_token(void *user, const struct store_token *token)
+{
+    struct identity *identity = token_from_record(token);
+
+    if (identity)
+        token_write_json(identity, user);
+    identity_unref(identity);
+}
+
+static int list_in_store(struct store *store, void *user)
+{
+    struct json_writer w;
+    struct buf out;
+    int code;
+
+    buf_init(&out, 64 << 20);
+    json_write_init(&w, &out);
+    json_object_open(&w);
+    json_key(&w, S("tokens"));
+    json_array_open(&w);
+    if (store_token_each(store, on_token, &w)) {
+        buf_done(&out);
+        return cli_fail("the store cannot be read");
+    }
+    json_array_close(&w);
+    json_object_close(&w);
+    code = print_list(user, buf_str(&out));
+    buf_done(&out);
+    return code;
+}
+
+static int list_tokens(void *fields, char **arguments [[maybe_unused]],
+                       size_t count [[maybe_unused]])
+{
+    struct token_options *o = fields;
+    struct cli_answer answer = {};
+    struct target target;
+    enum err err;
+    int code;
+
+    target_init(&target, o);
+    err = cli_call(&target.server, "GET", S("/admin/tokens"), S(""), &answer);
+    if (err == ERR_NOT_FOUND)
+        code = with_store(&target, REFUSE, list_in_store, o);
+    else if (err)
+        code = CLI_FAILED;
+    else
+        code = answer.status >= 400 ? cli_report(&answer)
+                                    : print_list(o, buf_str(&answer.body));
+    buf_done(&answer.body);
+    buf_done(&target.data);
+    return code;
+}
+
+/* --- revoke --- */
+
+static int revoke_in_store(struct store *store, void *user)
+{
+    const char *name = user;
+    bool found = false;
+
+    if (store_token_remove(store, str_of(name), &found))
+        return cli_fail("the store cannot be written");
+    if (!found)
+        return cli_fail("there is no token \"%s\"", name);
+    printf("revoked %s\n", name);
+    return CLI_OK;
+}
+
+static void put_segment(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        buf_putf(out, "%%%02X", (unsigned char)text.ptr[i]);
+}
+
+static int revoke_token(void *fields, char **arguments, size_t count [[maybe_unused]])
+{
+    const struct token_options *o = fields;
+    struct cli_answer answer = {};
+    struct target target;
+    struct buf path;
+    enum err err;
+    int code;
+
+    target_init(&target, o);
+    buf_init(&path, 4096);
+    buf_put(&path, S("/admin/tokens/"));
+    put_segment(&path, str_of(arguments[0]));
+    err = cli_call(&target.server, "DELETE", buf_str(&path), S(""), &answer);
+    if (err == ERR_NOT_FOUND) {
+        code = with_store(&target, REFUSE, revoke_in_store, arguments[0]);
+    } else if (err) {
+        code = CLI_FAILED;
+    } else if (answer.status >= 400) {
+        code = cli_report(&answer);
+    } else {
+        printf("revoked %s\n", arguments[0]);
+        code = CLI_OK;
+    }
+    buf_done(&answer.body);
+    buf_done(&path);
+    buf_done(&target.data);
+    return code;
+}
+
+/* --- the commands --- */
+
+static const struct cli_option create_options[] = {
+    { "--profile", "NAME",
+      "full, proposer, responder, reader, tools, human, admin, bridge", OPT(profile) },
+    { "--capabilities", "LIST", "patterns separated by commas, instead of a profile",
+      OPT(capabilities) },
+    { "--topics", "LIST", "topics it may enter, separated by commas; default *",
+      OPT(topics) },
+    { "--type", "TYPE", "human, agent or service; default: what the profile says",
+      OPT(type) },
+    { "--name", "NAME", "the token's own name; default: the id and a suffix", OPT(name) },
+    { "--expires", "WHEN", "24h, 7d, or an RFC 3339 date; default: never", OPT(expires) },
+    { "--json", NULL, "answer as JSON", OPT(json) },
+    WHERE,
+};
+
+const struct cli_command cli_token_create = {
+    .name = "token create",
+    .usage = "ID (--profile NAME | --capabilities LIST) [OPTIONS]",
+    .summary = "make a token for a participant; its secret is shown once",
+    .more =
+        "The secret goes to standard output, everything else to standard error. While a\n"
+        "server runs on the data directory the token works at once; profiles of its\n"
+        "settings file are known only then.\n\n"
+        "  moot token create bot --profile proposer --topics room,lobby --expires 7d\n",
+    .options = create_options,
+    .option_count = COUNT(create_options),
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = create_token,
+    .options_size = sizeof(struct token_options),
+};
+
+static const struct cli_option list_options[] = {
+    { "--json", NULL, "answer as JSON", OPT(json) },
+    WHERE,
+};
+
+const struct cli_command cli_token_list = {
+    .name = "token list",
+    .usage = "",
+    .summary = "list tokens: whom they stand for and what they allow",
+    .options = list_options,
+    .option_count = COUNT(list_options),
+    .run = list_tokens,
+    .options_size = sizeof(struct token_options),
+};
+
+static const struct cli_option revoke_options[] = { WHERE };
+
+const struct cli_command cli_token_revoke = {
+    .name = "token revoke",
+    .usage = "NAME",
+    .summary = "make a token worthless and close its connections",
+    .options = revoke_options,
+    .option_count = COUNT(revoke_options),
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = revoke_token,
+    .options_size = sizeof(struct token_options),
+};
