@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// POST /admin/participants/{id}/capabilities, as the seed shows it in 11.3.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { envelope, expect, people, person, startGateway } from './gateway.mjs';
+
+const agents = ['agent-a', 'agent-b', 'agent-c', 'agent-d', 'agent-e', 'weird id: ü'];
+let gateway;
+
+before(async () => {
+    gateway = await startGateway({
+        tokens: [...people('watcher'), ...agents.map((id, n) => person(id, { token: `agent-${n}-token`, capabilities: ['mcp/proposal:*', 'chat'] })),
+            person('boss', { profile: 'admin' }), person('star', { capabilities: ['*'] }),
+            person('mute', { capabilities: [] })],
+    });
+});
+after(() => gateway.stop());
+
+const tokenOf = (id) => (agents.includes(id) ? `agent-${agents.indexOf(id)}-token` : `${id}-token`);
+const join = (id, options = {}) => gateway.join(id, { token: tokenOf(id), ...options });
+const change = (id, json, { query = '', token = 'boss-token' } = {}) =>
+    gateway.request(`POST /admin/participants/${encodeURIComponent(id)}/capabilities${query}`, { token, json });
+
+// Does a request of this client pass?
+async function mayCall(client) {
+    const { id } = client.send(envelope(client.id, 'mcp/request:tools/call:dig'));
+    const json = await expect(client, (one) => one.id === id || one.correlation_id === id);
+
+    return json.id === id || (assert.equal(json.payload.error, 'capability_violation'), false);
+}
+
+const isWelcome = ({ kind }) => kind === 'system/welcome';
+
+test('11.3: the answer has exactly the fields of the seed', async () => {
+    const { status, json } = await change('agent-a', { add: ['mcp/request:tools/*'], remove: [] });
+
+    assert.equal(status, 200);
+    assert.deepEqual(Object.keys(json), ['participantId', 'oldCapabilities', 'newCapabilities', 'modifiedBy', 'modifiedAt']);
+    assert.equal(json.participantId, 'agent-a');
+    assert.deepEqual(json.oldCapabilities, ['mcp/proposal:*', 'chat']);
+    assert.deepEqual(new Set(json.newCapabilities), new Set(['mcp/proposal:*', 'mcp/request:tools/*', 'chat']));
+    assert.equal(json.modifiedBy, 'boss');
+    assert.ok(Math.abs(Date.parse(json.modifiedAt) - Date.now()) < 5000);
+    assert.match(json.modifiedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+});
+
+test('11.3: a change holds for the next envelope on every live connection, and a welcome tells it', async () => {
+    const first = await join('agent-b', { topic: 'live-1' });
+    const second = await join('agent-b', { topic: 'live-1', isPresent: true, routing: 'directed', ws: { perMessageDeflate: false } });
+    const third = await join('agent-b', { topic: 'live-2' });
+
+    for (const client of [first, second, third])
+        assert.equal(await mayCall(client), false);
+    assert.equal((await change('agent-b', { add: ['mcp/request:*'] })).status, 200);
+    for (const client of [first, second, third]) {
+        const { to, payload } = await expect(client, isWelcome);
+        assert.deepEqual(to, ['agent-b']);
+        assert.deepEqual(new Set(payload.you.capabilities), new Set(['mcp/proposal:*', 'chat', 'mcp/request:*']));
+        assert.equal(await mayCall(client), true);
+    }
+    assert.equal((await change('agent-b', { remove: ['mcp/request:*', 'chat'] })).status, 200);
+    for (const client of [first, second, third]) {
+        assert.deepEqual((await expect(client, isWelcome)).payload.you.capabilities, ['mcp/proposal:*']);
+        assert.equal(await mayCall(client), false);
+    }
+    const { json } = await gateway.request('GET /admin/members?topic=live-1', { token: 'boss-token' });
+    assert.deepEqual(json.members.map(({ capabilities }) => capabilities), [['mcp/proposal:*'], ['mcp/proposal:*']]);
+});
+
+test('11.3: ?topic= limits it to one topic; it survives a reconnect and goes before the token', async () => {
+    const here = await join('agent-c', { topic: 'here' });
+    const there = await join('agent-c', { topic: 'there' });
+
+    assert.equal((await change('agent-c', { add: ['mcp/request:*'] }, { query: '?topic=here' })).status, 200);
+    await expect(here, isWelcome);
+    assert.deepEqual([await mayCall(here), await mayCall(there)], [true, false]);
+    await here.close();
+    const again = await join('agent-c', { topic: 'here' });
+    assert.deepEqual(new Set(again.welcome.payload.you.capabilities), new Set(['mcp/proposal:*', 'chat', 'mcp/request:*']));
+    assert.equal(await mayCall(again), true);
+    assert.equal((await gateway.post('agent-2-token', 'here', envelope('agent-c', 'mcp/request:tools/list'))).status, 200, 'at the other door too');
+    const onceMore = await change('agent-c', { remove: ['mcp/request:*'] }, { query: '?topic=here' });
+    assert.ok(onceMore.json.oldCapabilities.includes('mcp/request:*'), 'it starts from what holds there');
+    await expect(again, isWelcome);
+    assert.equal(await mayCall(again), false);
+});
+
+test('11.3: a change before anybody has connected waits for them', async () => {
+    assert.equal((await change('agent-d', { add: ['mcp/request:*'], remove: ['chat'] })).status, 200);
+    const client = await join('agent-d', { topic: 'later' });
+    assert.equal(await mayCall(client), true);
+});
+
+test('11.3: everything can be taken away and given back', async () => {
+    const client = await join('agent-e', { topic: 'nothing' });
+
+    assert.deepEqual((await change('agent-e', { remove: ['mcp/proposal:*', 'chat'] })).json.newCapabilities, []);
+    await expect(client, isWelcome);
+    assert.equal(await mayCall(client), false);
+    const { status, json } = await change('agent-e', { add: ['mcp/request:*'] });
+    assert.deepEqual([status, json?.oldCapabilities], [200, []]);
+    await expect(client, isWelcome);
+    assert.equal(await mayCall(client), true);
+    assert.equal((await change('mute', { add: ['chat'] })).status, 200, 'who starts with nothing is known as well');
+});
+
+test('11.3: an id with spaces, colons and letters of any sort is found', async () => {
+    assert.equal((await change('weird id: ü', { add: ['mcp/request:*'] })).json?.participantId, 'weird id: ü');
+});
+
+test('11.3: an unknown id is 404, one that nobody can have 400', async () => {
+    assert.equal((await change('stranger', { add: ['chat'] })).status, 404);
+    assert.equal((await change('x'.repeat(256), { add: ['chat'] })).status, 404);
+    assert.equal((await change('x'.repeat(256), { add: ['chat'] }, { query: `?topic=${'t'.repeat(128)}` })).status, 404);
+    assert.equal((await change('x'.repeat(257), { add: ['chat'] })).status, 400);
+    assert.equal((await change('x'.repeat(6000), { add: ['chat'] }, { query: `?topic=${'t'.repeat(128)}` })).status, 400);
+});
+
+const wrong = {
+    'an empty pattern': { add: [''] },
+    'a pattern with a space': { add: ['mcp/request: x'] },
+    'a control character': { add: ['chat\n'] },
+    'add that is no list': { add: 'chat' },
+    'a number': { add: [1] },
+    'no object': ['chat'],
+};
+
+for (const [name, json] of Object.entries(wrong))
+    test(`11.3: ${name} is 400 and changes nothing`, async () => {
+        const { status, headers, json: problem } = await change('watcher', json);
+
+        assert.equal(status, 400);
+        assert.match(headers['content-type'], /^application\/problem\+json/);
+        assert.ok(problem.detail, problem.title);
+        assert.deepEqual((await change('watcher', { add: ['chat'] })).json.oldCapabilities, ['mcp/*', 'chat']);
+    });
+
+test('11.3: a bad topic or a broken body is 400', async () => {
+    assert.equal((await change('watcher', { add: ['chat'] }, { query: '?topic=..%2F' })).status, 400);
+    assert.equal((await change('watcher', { add: ['chat'] }, { query: '?topic=a&topic=b' })).status, 400);
+    assert.equal((await gateway.request('POST /admin/participants/watcher/capabilities', { token: 'boss-token', body: '{"add":[' })).status, 400);
+});
+
+test('11.3: no capability confers the role, not even *', async () => {
+    const star = await gateway.join('star', { topic: 'stars' });
+
+    assert.deepEqual(star.welcome.payload.you.capabilities, ['*']);
+    for (const [line, json] of [['POST /admin/participants/star/capabilities', { add: ['chat'] }], ['GET /admin/tokens'],
+        ['POST /admin/tokens', { id: 'x', profile: 'full' }], ['DELETE /admin/tokens/boss'], ['GET /admin/topics'], ['GET /admin/members'],
+        ['POST /admin/members/star/kick'], ['POST /admin/members/star/pause'], ['POST /admin/members/star/resume'],
+        ['POST /admin/reload'], ['POST /admin/link']]) {
+        assert.equal((await gateway.request(line, { token: 'star-token', json })).status, 403, line);
+        assert.equal((await gateway.request(line, { json })).status, 401, line);
+        assert.equal((await gateway.request(line, { token: 'unknown', json })).status, 401, line);
+    }
+});
+
+test('11.3: admin.token of the first start and the boss of the settings both have the role', async () => {
+    const { json } = await change('watcher', { add: [] }, { token: gateway.adminToken() });
+    assert.equal(json.modifiedBy, 'admin');
+    assert.equal((await change('watcher', { add: [] }, { token: gateway.humanToken() })).status, 403);
+});
