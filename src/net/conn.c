@@ -283,6 +283,7 @@ static enum err start(struct conn *conn, struct conn_flusher *flusher, int fd,
                       const struct conn_ops *ops)
 {
     const int one = 1;
+    const int unsent = CONN_UNSENT;
     enum err err;
 
     *conn = (struct conn){
@@ -294,8 +295,10 @@ static enum err start(struct conn *conn, struct conn_flusher *flusher, int fd,
         .deadline.on_fire = on_deadline,
         .state = CONN_OPEN,
     };
-    /* Fails on Unix sockets, which do not delay anyway. */
+    /* Both fail on Unix sockets, which do not delay anyway. What the peer is not ready
+     * for waits with the owner, who counts it, not in megabytes of the kernel's. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
     err = loop_fd_add(conn->loop, &conn->io);
     if (err)
         (void)stop(conn);

@@ -57,6 +57,7 @@ enum conn_state {
 enum {
     CONN_SPANS = 64,               /* pulled at once */
     CONN_MAX_REST = 256 * 1024,    /* kept unconsumed: ERR_TOO_BIG above */
+    CONN_UNSENT = 128 * 1024,      /* in the kernel, ahead of what the peer can take */
     CONN_HANDSHAKE_MS = 10 * 1000, /* for the whole TLS handshake */
     CONN_DRAIN_MS = 10 * 1000,     /* finishing: without progress */
     CONN_LINGER_MS = 2 * 1000,
