@@ -22,7 +22,7 @@
 #include "base/log.h"
 #include "base/str.h"
 
-enum { CONFIG_FILE_MAX = 1 << 20 };
+enum { CONFIG_FILE_MAX = 1 << 20, CONFIG_NAME_MAX = 128 };
 
 /* A place in the file, counted from 1; line 0: it is not in the file. */
 struct config_mark {

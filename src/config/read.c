@@ -294,6 +294,9 @@ static enum err read_entry(struct reader *reader, const struct option *option,
                     option->name);
     entry->name = is_bare ? node->text : node->key;
     entry->mark = is_bare ? node->mark : node->key_mark;
+    if (entry->name.len > CONFIG_NAME_MAX)
+        return FAIL(reader, entry->mark, "a name in %s has at most %d bytes",
+                    option->name, CONFIG_NAME_MAX);
     if (is_bare || (node->is_null && option->template))
         return OK;
     return read_mapping(reader, option->schema, node, entry);

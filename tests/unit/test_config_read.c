@@ -235,6 +235,10 @@ static const struct {
     { S("log: info\nlog: warn"),                    "2:1: duplicate key \"log\" (first in line 1)" },
     { S("? [a]\n: b"),                              "1:3: a key must be a text" },
     { S("topics: { named: { '': {} } }"),           "1:20: a name in named must not be empty" },
+    { S("topics: { named: [ok, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx] }"),
+      "1:23: a name in named has at most 128 bytes" },
     { S("topics: { named: [a, b, a] }"),            "1:25: \"a\" is named twice in named" },
     /* what YAML could do besides */
     { S("log: &x info"),                            "1:6: anchors and aliases are not supported" },
