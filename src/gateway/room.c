@@ -13,6 +13,7 @@
 
 enum {
     LINGER_MS = 10 * 60 * 1000, /* an empty room is kept this long */
+    LINGER_BYTES = 64 << 20,    /* of envelopes in empty rooms, on one worker */
     ABSENT_MS = 60 * 1000,      /* and an absent participant at least this long */
 };
 
@@ -184,11 +185,30 @@ void room_left(struct live_room *room)
         linger(room);
 }
 
+/* What is kept for those who may come back is bounded as a whole: the rooms that have
+ * been empty longest go first. */
+static void trim_lingering(struct worker *worker)
+{
+    struct live_room *room;
+    size_t bytes = 0;
+
+    LIST_FOREACH(room, &worker->lingering, linger_link)
+        bytes += room->room.topic.ring.bytes;
+    LIST_FOREACH(room, &worker->lingering, linger_link) {
+        if (bytes <= LINGER_BYTES)
+            return;
+        bytes -= room->room.topic.ring.bytes;
+        if (can_go(room))
+            room_free(room);
+    }
+}
+
 void rooms_sweep(struct worker *worker)
 {
     uint64_t now_ms = loop_now_ms(worker->loop);
     struct live_room *room;
 
+    trim_lingering(worker);
     LIST_FOREACH(room, &worker->lingering, linger_link) {
         if (room->room.topic.member_count) {
             list_remove(&room->linger_link);
