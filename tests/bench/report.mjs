@@ -26,7 +26,7 @@ export function machine(pinning, names) {
 const pick = (result, key) => key.split('.').reduce((value, part) => value?.[part], result)
 
 function summary(values) {
-  const sorted = values.toSorted((a, b) => a - b)
+  const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length >> 1
   const median = sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 

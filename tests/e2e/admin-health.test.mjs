@@ -79,7 +79,7 @@ test('ready: 503 while draining, and nobody new is let in', async () => {
     assert.match((await peer.end()).toString(), /^HTTP\/1\.1 503 [^]*\r\nConnection: close\r\n[^]*"status":503/);
     const late = net.connect(draining.port, '127.0.0.1');
     const [error] = await once(late, 'error');
-    assert.equal(error.code, 'ECONNREFUSED');
+    assert.match(error.code, /^ECONN(REFUSED|RESET)$/); // reset, if it was in the backlog
     alice.socket._socket.resume();
     assert.equal((await alice.closed()).code, 1001);
     await draining.stop();

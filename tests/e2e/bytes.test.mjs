@@ -91,6 +91,6 @@ test('D10: many senders, one order, the same for all', async () => {
         assert.deepEqual(ids, seen[0]);
     for (const sender of senders) {
         const own = seen[0].filter((id) => id.startsWith(`${sender.id}-`));
-        assert.deepEqual(own, own.toSorted((a, b) => Number(a.split('-').at(-1)) - Number(b.split('-').at(-1))));
+        assert.deepEqual(own, [...own].sort((a, b) => Number(a.split('-').at(-1)) - Number(b.split('-').at(-1))));
     }
 });
