@@ -130,6 +130,7 @@ test('D16: the ring is bounded by bytes as well, and may be off', async () => {
         const back = await gateway.open('alice', { topic, after: said[0].id });
         assert.equal((await back.next()).kind, 'system/welcome');
         assert.equal((await back.next()).kind, 'system/gap');
+        await expect(back, ({ payload }) => payload.event === 'join'); // behind the replay
         const mark = bob.chat('end');
         await expect(back, ({ id }) => id === mark.id);
         const sizes = back.frames.filter(({ json }) => isChat(json) && json.id !== mark.id).map(({ text }) => text.length);
