@@ -297,6 +297,8 @@ static enum err read_entry(struct reader *reader, const struct option *option,
     if (entry->name.len > CONFIG_NAME_MAX)
         return FAIL(reader, entry->mark, "a name in %s has at most %d bytes",
                     option->name, CONFIG_NAME_MAX);
+    if (str_eq(entry->name, S("<<"))) /* could not be printed as the key of a mapping */
+        return FAIL(reader, entry->mark, "merge keys are not supported");
     if (is_bare || (node->is_null && option->template))
         return OK;
     return read_mapping(reader, option->schema, node, entry);

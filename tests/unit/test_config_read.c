@@ -235,6 +235,7 @@ static const struct {
     { S("log: info\nlog: warn"),                    "2:1: duplicate key \"log\" (first in line 1)" },
     { S("? [a]\n: b"),                              "1:3: a key must be a text" },
     { S("topics: { named: { '': {} } }"),           "1:20: a name in named must not be empty" },
+    { S("topics: { named: [a, <<] }"),              "1:22: merge keys are not supported" },
     { S("topics: { named: [ok, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
       "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
       "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx] }"),
