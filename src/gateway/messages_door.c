@@ -12,7 +12,7 @@
 #include "envelope/system.h"
 #include "gateway/auth.h"
 #include "gateway/doors.h"
-#include "gateway/room.h"
+#include "gateway/entrance.h"
 
 enum {
     PAGE_MESSAGES = 1000,
@@ -20,27 +20,6 @@ enum {
     DAY_MS = 24 * 3600 * 1000,
     MAX_WAIT_TEXT = 8,
 };
-
-/* The room, if this identity may enter it; NULL if that already answered. */
-static struct live_room *enter(struct exchange *x)
-{
-    struct live_room *room = NULL;
-    enum err err = OK;
-
-    if (!identity_may_enter(x->identity, x->topic))
-        err = ERR_FORBIDDEN;
-    if (!err)
-        err = room_open(x->worker, x->topic, &room);
-    if (!err)
-        err = room_may_enter(x->worker, room, x->identity);
-    switch (err) {
-    case OK: return room;
-    case ERR_NOT_FOUND: exchange_fail(x, err, "There is no such topic."); break;
-    case ERR_FORBIDDEN: exchange_fail(x, err, "You may not enter this topic."); break;
-    default: exchange_fail(x, err, "There are too many topics."); break;
-    }
-    return NULL;
-}
 
 /* --- posting --- */
 
@@ -101,14 +80,6 @@ static void refuse(struct exchange *x, const struct admission *a,
     buf_done(&headers);
 }
 
-static void count(struct metrics *metrics, enum err err)
-{
-    metrics->envelopes_admitted += err == OK;
-    metrics->envelopes_refused += err != OK;
-    metrics->violations += err == ERR_CAPABILITY_VIOLATION;
-    metrics->rate_limited += err == ERR_RATE_LIMITED;
-}
-
 static void post(struct exchange *x, struct live_room *room)
 {
     struct worker *worker = x->worker;
@@ -136,7 +107,7 @@ static void post(struct exchange *x, struct live_room *room)
         reply_id(x, a.env.id);
         return;
     }
-    count(&worker->metrics, err);
+    metrics_count_verdict(&worker->metrics, err);
     if (err) {
         refuse(x, &a, &refusal);
         room_announce_violation(room, &a, &refusal);
@@ -163,7 +134,7 @@ void messages_post(struct exchange *x)
                       x->worker->settings->config->limits.envelope);
         return;
     }
-    room = enter(x);
+    room = entrance_room(x, ENTER_TO_VISIT);
     if (room)
         post(x, room);
 }
@@ -371,7 +342,7 @@ void messages_get(struct exchange *x)
             "directed; each at most once.");
         return;
     }
-    poll.room = enter(x);
+    poll.room = entrance_room(x, ENTER_TO_VISIT);
     if (!poll.room)
         return;
     find_start(&poll, after);
@@ -445,7 +416,7 @@ void topics_list(struct exchange *x)
 
 void participants_list(struct exchange *x)
 {
-    struct live_room *room = enter(x);
+    struct live_room *room = entrance_room(x, ENTER_TO_VISIT);
     const struct participant *p;
     struct json_writer w;
     struct buf out;
@@ -470,7 +441,7 @@ void participants_list(struct exchange *x)
 
 void proposals_list(struct exchange *x)
 {
-    struct live_room *room = enter(x);
+    struct live_room *room = entrance_room(x, ENTER_TO_VISIT);
     struct json_writer w;
     struct buf out;
 

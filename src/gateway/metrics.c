@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/metrics.h"
 
+void metrics_count_verdict(struct metrics *metrics, enum err verdict)
+{
+    metrics->envelopes_admitted += verdict == OK;
+    metrics->envelopes_refused += verdict != OK;
+    metrics->violations += verdict == ERR_CAPABILITY_VIOLATION;
+    metrics->rate_limited += verdict == ERR_RATE_LIMITED;
+}
+
 void metrics_add(struct metrics *total, const struct metrics *part)
 {
 #define METRICS_SUM(field, type, name, help) total->field += part->field;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 
 /* clang-format off */
 #define METRICS_LIST(X) \
@@ -37,6 +38,9 @@ struct metrics {
     METRICS_LIST(METRICS_FIELD)
 #undef METRICS_FIELD
 };
+
+/* An envelope was admitted (OK) or refused. */
+void metrics_count_verdict(struct metrics *metrics, enum err verdict);
 
 /* total += part */
 void metrics_add(struct metrics *total, const struct metrics *part);

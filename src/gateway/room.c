@@ -185,37 +185,32 @@ void room_left(struct live_room *room)
         linger(room);
 }
 
-/* What is kept for those who may come back is bounded as a whole: the rooms that have
- * been empty longest go first. */
-static void trim_lingering(struct worker *worker)
+static size_t lingering_bytes(const struct worker *worker)
 {
-    struct live_room *room;
+    const struct live_room *room;
     size_t bytes = 0;
 
     LIST_FOREACH(room, &worker->lingering, linger_link)
         bytes += room->room.topic.ring.bytes;
-    LIST_FOREACH(room, &worker->lingering, linger_link) {
-        if (bytes <= LINGER_BYTES)
-            return;
-        bytes -= room->room.topic.ring.bytes;
-        if (can_go(room))
-            room_free(room);
-    }
+    return bytes;
 }
 
+/* What is kept for those who may come back is bounded in time and as a whole: the rooms
+ * that have been empty longest go first. */
 void rooms_sweep(struct worker *worker)
 {
     uint64_t now_ms = loop_now_ms(worker->loop);
+    size_t bytes = lingering_bytes(worker);
     struct live_room *room;
 
-    trim_lingering(worker);
     LIST_FOREACH(room, &worker->lingering, linger_link) {
         if (room->room.topic.member_count) {
             list_remove(&room->linger_link);
             continue;
         }
-        if (now_ms - room->empty_since_ms < LINGER_MS)
+        if (bytes <= LINGER_BYTES && now_ms - room->empty_since_ms < LINGER_MS)
             break;
+        bytes -= room->room.topic.ring.bytes;
         if (can_go(room))
             room_free(room);
     }

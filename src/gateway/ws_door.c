@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "envelope/system.h"
+#include "gateway/entrance.h"
 #include "gateway/gateway.h"
 #include "gateway/room.h"
 #include "gateway/upgrade.h"
@@ -199,17 +200,9 @@ static void send_error(struct ws_client *client, const struct admission *a,
     hold_reads(client);
 }
 
-static void count_refusal(struct metrics *metrics, enum err err)
-{
-    metrics->envelopes_refused++;
-    metrics->violations += err == ERR_CAPABILITY_VIOLATION;
-    metrics->rate_limited += err == ERR_RATE_LIMITED;
-}
-
 static void refuse(struct ws_client *client, const struct admission *a,
                    const struct refusal *refusal)
 {
-    count_refusal(&client->worker->metrics, refusal->err);
     if (refusal->err == ERR_UTF8) {
         client->peer_has_closed = true; /* the connection has failed (RFC 6455 7.1.7) */
         ws_close(client, WS_CODE_UTF8, S("not UTF-8"));
@@ -229,6 +222,7 @@ static void receive(struct ws_client *client, const struct ws_event *ev)
     struct live_room *room = live_room_of(topic);
     struct refusal refusal;
     struct admission a;
+    enum err err;
     char *place;
 
     worker->metrics.envelopes_received++;
@@ -248,10 +242,10 @@ static void receive(struct ws_client *client, const struct ws_event *ev)
                             .scratch = loop_scratch(worker->loop),
                             .now_ms = loop_now_ms(worker->loop),
                             .wall_ms = loop_wall_ms(worker->loop) };
-    if (admit(&a, &refusal))
+    err = admit(&a, &refusal);
+    metrics_count_verdict(&worker->metrics, err);
+    if (err)
         refuse(client, &a, &refusal);
-    else
-        worker->metrics.envelopes_admitted++;
 }
 
 static void send_pong(struct ws_client *client, struct str body)
@@ -509,33 +503,6 @@ static enum err read_options(struct exchange *x, struct options *ret,
     return OK;
 }
 
-/* The topic can be entered now; false if that already answered. */
-static bool find_room(struct exchange *x, struct live_room **ret)
-{
-    struct worker *worker = x->worker;
-    enum err err = worker->is_draining ? ERR_UNAVAILABLE : OK;
-
-    if (!err && !identity_may_enter(x->identity, x->topic))
-        err = ERR_FORBIDDEN;
-    if (!err)
-        err = room_open(worker, x->topic, ret);
-    if (!err)
-        err = room_may_enter(worker, *ret, x->identity);
-    if (!err)
-        err = topic_may_join(&(*ret)->room.topic, x->identity->id);
-    switch (err) {
-    case OK: return true;
-    case ERR_NOT_FOUND: exchange_fail(x, err, "There is no such topic."); break;
-    case ERR_CONFLICT:
-        exchange_fail(x, err, "You are already connected to this topic.");
-        break;
-    case ERR_FORBIDDEN: exchange_fail(x, err, "You may not enter this topic."); break;
-    case ERR_UNAVAILABLE: exchange_fail(x, err, "The server is stopping."); break;
-    default: exchange_fail(x, err, "There are too many topics or members."); break;
-    }
-    return false;
-}
-
 static struct ws_client *client_new(struct exchange *x, const struct upgrade *upgrade)
 {
     struct worker *worker = x->worker;
@@ -610,7 +577,8 @@ void ws_open(struct exchange *x)
         exchange_fail(x, err, "%s", why);
         return;
     }
-    if (!find_room(x, &room))
+    room = entrance_room(x, ENTER_TO_STAY);
+    if (!room)
         return;
     client = client_new(x, &upgrade);
     exchange_detach(x, &cargo);

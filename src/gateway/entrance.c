@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gateway/entrance.h"
+
+static enum err find_room(const struct exchange *x, enum entrance how,
+                          struct live_room **ret)
+{
+    struct worker *worker = x->worker;
+    enum err err;
+
+    if (how == ENTER_TO_STAY && worker->is_draining)
+        return ERR_UNAVAILABLE;
+    if (!identity_may_enter(x->identity, x->topic))
+        return ERR_FORBIDDEN;
+    err = room_open(worker, x->topic, ret);
+    if (!err)
+        err = room_may_enter(worker, *ret, x->identity);
+    if (!err && how == ENTER_TO_STAY)
+        err = topic_may_join(&(*ret)->room.topic, x->identity->id);
+    return err;
+}
+
+struct live_room *entrance_room(struct exchange *x, enum entrance how)
+{
+    struct live_room *room = NULL;
+    enum err err = find_room(x, how, &room);
+
+    switch (err) {
+    case OK: return room;
+    case ERR_NOT_FOUND: exchange_fail(x, err, "There is no such topic."); break;
+    case ERR_CONFLICT:
+        exchange_fail(x, err, "You are already connected to this topic.");
+        break;
+    case ERR_FORBIDDEN: exchange_fail(x, err, "You may not enter this topic."); break;
+    case ERR_UNAVAILABLE: exchange_fail(x, err, "The server is stopping."); break;
+    default: exchange_fail(x, err, "There are too many topics or members."); break;
+    }
+    return NULL;
+}
