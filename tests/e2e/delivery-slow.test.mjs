@@ -156,6 +156,31 @@ for (const routing of ['all', 'directed'])
         await Promise.all([loud.close(), lazy.close()]);
     });
 
+test('D18: what the kernel would take does not hide a reader that has stopped', async (t) => {
+    const patient = await startGateway({
+        tokens: people('loud', 'lazy'),
+        limits: { rate_messages: 0, rate_bytes: 0, outbox: '2MiB', stall_timeout: '1h' },
+    });
+    t.after(() => patient.stop());
+    const loud = await patient.join('loud', plain);
+    const lazy = await patient.join('lazy', plain);
+    let gone = false;
+
+    await expect(loud, ({ payload }) => payload.participant?.id === 'lazy');
+    lazy.socket._socket.pause();
+    for (let sent = 0; sent < 3_500_000 && !gone; sent += body.length) { // the kernel would take it all
+        const { id } = loud.send(envelope('loud', 'chat', { payload: { text: body } }));
+        await expect(loud, (json) => {
+            gone ||= json.payload.event === 'leave';
+            return json.id === id;
+        });
+    }
+    if (!gone)
+        await expect(loud, ({ payload }) => payload.event === 'leave', 'the lazy one to leave');
+    lazy.socket._socket.resume();
+    assert.equal((await lazy.closed()).code, 4008);
+});
+
 test('D18: who sends without reading the answers is not read either, and in the end closed', async () => {
     const lazy = await stalled('errors', plain);
     const bad = JSON.stringify(envelope('lazy', 'nobody/may', { payload: { text: 'v'.repeat(100) } }));

@@ -6,11 +6,12 @@ import { test } from 'node:test';
 
 import { envelope, people, startGateway, within } from './gateway.mjs';
 
-test('empty rooms together hold a bounded number of bytes; the newest are kept', async () => {
+test('empty rooms together hold a bounded number of bytes; the newest are kept', async (t) => {
     const gateway = await startGateway({
         tokens: people('alice'),
         limits: { rate_messages: 0, rate_bytes: 0 },
     }, { workers: 1 });
+    t.after(() => gateway.stop());
     const text = 'x'.repeat(1_000_000);
     const held = async () => (await gateway.request('GET /topics', { token: 'alice-token' })).json.topics;
 
@@ -23,5 +24,4 @@ test('empty rooms together hold a bounded number of bytes; the newest are kept',
     const names = (await held()).map(({ name }) => name);
     assert.ok(names.length >= 60, `${names.length} rooms are left`);
     assert.ok(names.includes('t79') && !names.includes('t0'), 'the oldest go first');
-    await gateway.stop();
 });
