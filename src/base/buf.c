@@ -64,11 +64,6 @@ void buf_clear(struct buf *buf)
     buf->is_full = false;
 }
 
-void buf_release(struct buf *buf)
-{
-    buf_done(buf);
-}
-
 struct str buf_str(const struct buf *buf)
 {
     return (struct str){ buf->ptr, buf->len };

@@ -24,7 +24,7 @@ struct buf {
 };
 
 void buf_init(struct buf *buf, size_t max);
-void buf_done(struct buf *buf);
+void buf_done(struct buf *buf); /* empties it; it may be used again */
 
 /* Makes room for `more` bytes after the content, for writing into directly; the caller
  * adds what it wrote to `len`. */
@@ -37,9 +37,6 @@ void buf_drop(struct buf *buf, size_t count);
 
 /* Empties it and keeps the memory. */
 void buf_clear(struct buf *buf);
-
-/* Gives the memory back as well. */
-void buf_release(struct buf *buf);
 
 struct str buf_str(const struct buf *buf);
 

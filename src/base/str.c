@@ -119,6 +119,17 @@ enum err str_to_u64(struct str s, uint64_t max, uint64_t *ret)
     return OK;
 }
 
+int str_hex_digit(int c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
 char *str_dup(struct str s)
 {
     char *copy = xmalloc(s.len + 1);

@@ -53,6 +53,9 @@ struct str str_cut(struct str *rest, char c);
 /* Decimal digits only, at most `max`. ERR_INVALID for anything else. */
 enum err str_to_u64(struct str s, uint64_t max, uint64_t *ret);
 
+/* The value of a hexadecimal digit in either case, or -1. */
+int str_hex_digit(int c);
+
 /* A heap copy with a terminating NUL, owned by the caller. */
 char *str_dup(struct str s);
 

@@ -34,7 +34,7 @@ enum err stream_keep(struct buf *rest, struct str unused)
     if (unused.len)
         return buf_append(rest, unused);
     if (rest->ptr)
-        buf_release(rest);
+        buf_done(rest);
     return OK;
 }
 

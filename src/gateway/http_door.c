@@ -647,7 +647,7 @@ static void on_taken(struct conn *conn, size_t bytes)
     client->sent += bytes;
     if (client->sent < client->out.len)
         return;
-    buf_release(&client->out);
+    buf_done(&client->out);
     client->sent = 0;
     if (client->state != SENDING)
         return; /* that was 100 Continue */

@@ -18,7 +18,6 @@ enum {
     PAGE_MESSAGES = 1000,
     PAGE_BYTES = 4 << 20,
     DAY_MS = 24 * 3600 * 1000,
-    MAX_WAIT_TEXT = 8,
 };
 
 /* --- posting --- */

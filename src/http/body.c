@@ -94,7 +94,7 @@ static enum err take_digit(struct http_body *body, char c)
 {
     if (body->line > SIZE_DIGITS)
         return ERR_BAD_REQUEST;
-    body->left = body->left * 16 + (uint64_t)http_hex(c);
+    body->left = body->left * 16 + (uint64_t)str_hex_digit(c);
     return body->left > body->max_bytes - body->total ? ERR_TOO_LARGE : OK;
 }
 

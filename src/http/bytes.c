@@ -37,14 +37,3 @@ const uint8_t http_bytes[256] = {
     [128 ... 255]   = BYTE_HIGH,
 };
 /* clang-format on */
-
-int http_hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}

@@ -49,9 +49,6 @@ static inline bool http_is_value(char c)
     return http_byte(c) > BYTE_LF;
 }
 
-/* The value of a hexadecimal digit, or -1. */
-int http_hex(char c);
-
 /* True for a name, an IPv4 address or a bracketed IPv6 address, with or without a port.
  * RFC 3986 3.2.2 lets a name hold commas and escapes as well; no host on earth does. */
 bool http_is_host(struct str text);

@@ -35,7 +35,7 @@ static bool is_ipv6(struct str text)
 
     for (size_t i = 0; i < text.len; i++) {
         colons += text.ptr[i] == ':';
-        if (http_hex(text.ptr[i]) < 0 && text.ptr[i] != ':' && text.ptr[i] != '.')
+        if (str_hex_digit(text.ptr[i]) < 0 && text.ptr[i] != ':' && text.ptr[i] != '.')
             return false;
     }
     return colons >= 2;
@@ -77,8 +77,8 @@ static int unescape(struct str text, size_t at)
 
     if (text.len - at < 3)
         return -1;
-    high = http_hex(text.ptr[at + 1]);
-    low = http_hex(text.ptr[at + 2]);
+    high = str_hex_digit(text.ptr[at + 1]);
+    low = str_hex_digit(text.ptr[at + 2]);
     return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 

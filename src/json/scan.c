@@ -71,24 +71,13 @@ static inline const char *skip_space(const struct json_scan *s, const char *p)
 
 /* strings */
 
-static int hex_value(int c)
-{
-    if (json_is_digit(c))
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* The four digits behind \u. */
 static const char *skip_hex4(struct json_scan *s, const char *p, unsigned *ret)
 {
     unsigned value = 0;
 
     for (size_t i = 0; i < 4; i++, p++) {
-        int digit = hex_value(peek(s, p));
+        int digit = str_hex_digit(peek(s, p));
 
         if (digit < 0)
             return fail(s, p, "expected four hexadecimal digits after \\u");

@@ -258,11 +258,17 @@ static void route_directed(struct topic *topic, const struct lane *lane,
         deliver_to(topic, entry->also, lane, entry, frame_len);
 }
 
+/* The frame just committed in the lane goes to whom it concerns; cursors see it by
+ * themselves, but not those of a sender that wants no echo. */
 static void route(struct topic *topic, struct lane *lane, const struct topic_entry *entry,
                   size_t frame_len)
 {
+    struct member *sender = entry->sender;
+
     lane_show(lane);
     route_directed(topic, lane, entry, frame_len);
+    if (sender && sender->lane == lane && !sender->wants_echo)
+        member_skip_last(sender, frame_len);
 }
 
 void topic_append(struct topic *topic, const struct topic_entry *entry)
@@ -282,15 +288,8 @@ void topic_append(struct topic *topic, const struct topic_entry *entry)
             .sender = entry->sender ? entry->sender->number : 0,
         });
     route(topic, &topic->native, entry, frame_len);
-    if (entry->sender && entry->sender->lane == &topic->native &&
-        !entry->sender->wants_echo)
-        member_skip_last(entry->sender, frame_len);
-    LIST_FOREACH(lane, &topic->lanes, link) {
-        frame_len = append_encoded(lane, entry->text);
-        route(topic, lane, entry, frame_len);
-        if (entry->sender && entry->sender->lane == lane && !entry->sender->wants_echo)
-            member_skip_last(entry->sender, frame_len);
-    }
+    LIST_FOREACH(lane, &topic->lanes, link)
+        route(topic, lane, entry, append_encoded(lane, entry->text));
     topic_mark_dirty(topic);
 }
 

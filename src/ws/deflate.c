@@ -220,6 +220,6 @@ enum err ws_deflate(struct ws_deflater *deflater, struct str message, struct buf
     assert(str_ends(buf_str(scratch), tail));
     err = buf_append(out, str_slice(buf_str(scratch), 0, scratch->len - tail.len));
     if (scratch->size > KEPT)
-        buf_release(scratch);
+        buf_done(scratch);
     return err;
 }

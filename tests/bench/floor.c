@@ -122,7 +122,7 @@ static bool member_flush(const struct floor *floor, struct member *member)
     if (err && err != ERR_AGAIN)
         return false;
     if (!err && member->out.ptr)
-        buf_release(&member->out);
+        buf_done(&member->out);
     if ((err == ERR_AGAIN) == member->watches_write)
         return true;
     member->watches_write = err == ERR_AGAIN;

@@ -138,7 +138,7 @@ static void echo_message(struct client *client, const struct ws_event *ev)
     else
         put_frame(client, ev, buf_str(&echo->compressed), true);
     if (echo->compressed.size > MIB)
-        buf_release(&echo->compressed);
+        buf_done(&echo->compressed);
 }
 
 /* --- input --- */
@@ -255,7 +255,7 @@ static void on_taken(struct conn *conn, size_t bytes)
 
     client->sent += bytes;
     if (client->sent == client->outbox.len) {
-        buf_release(&client->outbox);
+        buf_done(&client->outbox);
         client->sent = 0;
     } else if (client->sent > client->outbox.len / 2) {
         buf_drop(&client->outbox, client->sent);

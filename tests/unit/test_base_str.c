@@ -65,3 +65,14 @@ TEST(trimming_and_slicing_stay_inside)
     CHECK(str_starts(S("hello"), S("he")) && !str_starts(S("h"), S("he")));
     CHECK(str_ends(S("hello"), S("lo")) && !str_ends(S("o"), S("lo")));
 }
+
+TEST(hexadecimal_digits_have_a_value_and_nothing_else_has)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+
+    for (int i = 0; i < 32; i++)
+        CHECK_INT(str_hex_digit(digits[i]), i % 16);
+    for (int c = -128; c < 256; c++)
+        if (c > 127 || str_find(str_of(digits), (char)c, 0) == 32)
+            CHECK_INT(str_hex_digit(c), -1);
+}
