@@ -40,20 +40,16 @@ static size_t slot_mask(const struct ring *ring)
     return ring->size * 2 - 1;
 }
 
-/* A slot holds the position in `entries` plus one. */
-static const struct entry *slot_entry(const struct ring *ring, size_t slot)
-{
-    return &ring->entries[ring->slots[slot] - 1];
-}
-
 static void slot_add(struct ring *ring, uint64_t seq)
 {
     size_t mask = slot_mask(ring);
-    size_t slot = at(ring, seq)->id_hash & mask;
+    uint32_t hash = (uint32_t)at(ring, seq)->id_hash;
+    size_t slot = hash & mask;
 
-    while (ring->slots[slot])
+    while (ring->slots[slot].place)
         slot = (slot + 1) & mask;
-    ring->slots[slot] = (uint32_t)(seq & (ring->size - 1)) + 1;
+    ring->slots[slot] =
+        (struct slot){ .place = (uint32_t)(seq & (ring->size - 1)) + 1, .hash = hash };
 }
 
 /* Removes a slot and moves later ones of its run back. */
@@ -63,17 +59,17 @@ static void slot_drop(struct ring *ring, uint64_t seq)
     uint32_t wanted = (uint32_t)(seq & (ring->size - 1)) + 1;
     size_t hole = at(ring, seq)->id_hash & mask;
 
-    while (ring->slots[hole] != wanted)
+    while (ring->slots[hole].place != wanted)
         hole = (hole + 1) & mask;
-    for (size_t i = (hole + 1) & mask; ring->slots[i]; i = (i + 1) & mask) {
-        size_t home = slot_entry(ring, i)->id_hash & mask;
+    for (size_t i = (hole + 1) & mask; ring->slots[i].place; i = (i + 1) & mask) {
+        size_t home = ring->slots[i].hash & mask;
 
         if (((i - home) & mask) < ((i - hole) & mask))
             continue;
         ring->slots[hole] = ring->slots[i];
         hole = i;
     }
-    ring->slots[hole] = 0;
+    ring->slots[hole].place = 0;
 }
 
 static void grow(struct ring *ring)
@@ -133,14 +129,11 @@ uint64_t ring_find(const struct ring *ring, struct str id)
     if (held(ring) == 0)
         return 0;
     mask = slot_mask(ring);
-    for (size_t slot = hash & mask; ring->slots[slot]; slot = (slot + 1) & mask) {
-        uint64_t position = ring->slots[slot] - 1;
+    for (size_t i = hash & mask; ring->slots[i].place; i = (i + 1) & mask) {
+        uint64_t place = ring->slots[i].place - 1;
 
-        if (ring->entries[position].id_hash == hash) {
-            uint64_t distance = (position - ring->first_seq) & (ring->size - 1);
-
-            return ring->first_seq + distance;
-        }
+        if (ring->slots[i].hash == (uint32_t)hash && ring->entries[place].id_hash == hash)
+            return ring->first_seq + ((place - ring->first_seq) & (ring->size - 1));
     }
     return 0;
 }

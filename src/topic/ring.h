@@ -25,9 +25,16 @@ struct entry {
     bool has_to;
 };
 
+/* Half of the hash stands here, so that looking for an id, and forgetting the oldest,
+ * touches no entry but its own: entries of a thousand quiet rooms are in no cache. */
+struct slot {
+    uint32_t place; /* in `entries`, plus one; 0: free */
+    uint32_t hash;
+};
+
 struct ring {
     struct entry *entries; /* circular, by sequence number */
-    uint32_t *slots;       /* hash table: low bits of a sequence number + 1, 0 is free */
+    struct slot *slots;    /* hash table over the ids */
     size_t size;           /* of entries, a power of two; slots has twice as many */
     uint64_t first_seq;    /* of the oldest entry held; sequence numbers start at 1 */
     uint64_t next_seq;
