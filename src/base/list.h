@@ -61,16 +61,15 @@ static inline void list_remove(struct link *link)
     link->next = NULL;
 }
 
-/* Moves everything into `to`, which need not be initialised; `from` is empty afterwards.
- */
-static inline void list_move(struct link *to, struct link *from)
+/* Moves everything to the end of `to`; `from` is empty afterwards. */
+static inline void list_splice(struct link *to, struct link *from)
 {
-    list_init(to);
     if (list_is_empty(from))
         return;
-    *to = *from;
-    to->next->prev = to;
-    to->prev->next = to;
+    from->next->prev = to->prev;
+    to->prev->next = from->next;
+    from->prev->next = to;
+    to->prev = from->prev;
     list_init(from);
 }
 

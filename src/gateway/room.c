@@ -94,11 +94,6 @@ void room_free(struct live_room *room)
     free(room);
 }
 
-static bool can_go(const struct live_room *room)
-{
-    return room->room.topic.member_count == 0 && list_is_empty(&room->room.topic.waiters);
-}
-
 /* Last in the line of those that go. */
 static void linger(struct live_room *room)
 {
@@ -113,7 +108,7 @@ static bool make_place(struct worker *worker)
     struct live_room *room;
 
     LIST_FOREACH(room, &worker->lingering, linger_link)
-        if (can_go(room)) {
+        if (topic_is_deserted(&room->room.topic)) {
             room_free(room);
             return true;
         }
@@ -181,7 +176,7 @@ struct participant *room_participant(struct live_room *room,
 
 void room_left(struct live_room *room)
 {
-    if (can_go(room))
+    if (topic_is_deserted(&room->room.topic))
         linger(room);
 }
 
@@ -211,7 +206,7 @@ void rooms_sweep(struct worker *worker)
         if (bytes <= LINGER_BYTES && now_ms - room->empty_since_ms < LINGER_MS)
             break;
         bytes -= room->room.topic.ring.bytes;
-        if (can_go(room))
+        if (topic_is_deserted(&room->room.topic))
             room_free(room);
     }
     if (now_ms > ABSENT_MS)
@@ -219,14 +214,19 @@ void rooms_sweep(struct worker *worker)
             topic_forget_absent(&room->room.topic, now_ms - ABSENT_MS);
 }
 
-void rooms_wake_dirty(struct worker *worker)
+size_t rooms_wake_some(struct worker *worker, size_t max)
 {
     struct live_room *room;
+    size_t left = max;
 
-    while ((room = LIST_FIRST(&worker->dirty, struct live_room, dirty_link))) {
+    while (left && (room = LIST_FIRST(&worker->dirty, struct live_room, dirty_link))) {
+        bool is_done = topic_wake(&room->room.topic, &left);
+
         list_remove(&room->dirty_link);
-        topic_wake(&room->room.topic);
+        if (!is_done)
+            list_append(&worker->dirty, &room->dirty_link);
     }
+    return max - left;
 }
 
 /* --- the welcome --- */

@@ -51,8 +51,9 @@ void room_left(struct live_room *room);
 /* Forgets what has lingered long enough. */
 void rooms_sweep(struct worker *worker);
 
-/* Sends what the turn produced. */
-void rooms_wake_dirty(struct worker *worker);
+/* Tells up to `max` members of rooms in which something was said, each room in its turn.
+ * Returns how many. */
+size_t rooms_wake_some(struct worker *worker, size_t max);
 
 void room_free(struct live_room *room);
 

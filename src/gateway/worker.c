@@ -18,16 +18,9 @@ enum {
     LOGIN_ADDRESSES = 4096,
 };
 
-static bool on_wake(struct loop_hook *hook)
+static size_t wake_some(struct flush_source *source, size_t max)
 {
-    rooms_wake_dirty(CONTAINER_OF(hook, struct worker, wake_hook));
-    return false;
-}
-
-/* Connections that were paused are read at the end of the turn, behind on_wake(). */
-static bool on_flushed(struct loop_hook *hook)
-{
-    return !list_is_empty(&CONTAINER_OF(hook, struct worker, dirty_hook)->dirty);
+    return rooms_wake_some(CONTAINER_OF(source, struct worker, flush_source), max);
 }
 
 static void on_sweep(struct loop_timer *timer)
@@ -57,13 +50,9 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
                                .settings = settings_ref(settings),
                                .ws_limits = settings->ws,
                                .capsets = capsets_new(),
-                               .wake_hook = { .on_turn_end = on_wake },
-                               .dirty_hook = { .on_turn_end = on_flushed },
+                               .flush_source = { .wake_some = wake_some },
                                .sweep_timer = { .on_fire = on_sweep } };
-    /* Rooms are woken before connections are flushed: hooks run in this order. */
-    loop_hook_add(worker->loop, &worker->wake_hook);
-    worker->flusher = conn_flusher_new(worker->loop);
-    loop_hook_add(worker->loop, &worker->dirty_hook);
+    worker->flusher = conn_flusher_new(worker->loop, &worker->flush_source);
     token_table_init(&worker->tokens);
     ticket_table_init(&worker->tickets, settings->config->limits.tickets, TICKETS_PER_ID);
     ticket_table_init(&worker->links, settings->config->limits.tickets, TICKETS_PER_ID);

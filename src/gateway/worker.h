@@ -54,7 +54,7 @@ struct worker {
     struct map rooms;      /* by topic name */
     struct map overrides;  /* capabilities changed at run time, see override.h */
     struct map standings;  /* pauses and bars in all topics, see standing.h */
-    struct link dirty;     /* rooms with something new to send */
+    struct link dirty;     /* rooms with something new to send, in turns */
     struct link lingering; /* rooms without members, the longest empty first */
     struct link http_clients;
     struct link ws_clients;
@@ -63,8 +63,7 @@ struct worker {
     struct ws_inflater *inflater;
     struct ws_encoding plain;
     struct ws_encoding deflated;
-    struct loop_hook wake_hook;  /* before connections are flushed */
-    struct loop_hook dirty_hook; /* after: what they still said needs another turn */
+    struct flush_source flush_source; /* the members of dirty rooms */
     struct loop_timer sweep_timer;
     struct metrics metrics;
     uint64_t connection_count; /* names connections */

@@ -85,9 +85,16 @@ struct conn {
     bool has_ended; /* the peer: no byte comes any more */
 };
 
-/* One per loop: flushes woken connections at the end of each turn, within a budget of 256
- * connections or 1 ms, the rest first next turn. */
-struct conn_flusher *conn_flusher_new(struct loop *loop);
+/* Whoever has more connections to wake than should stand in one line, such as the members
+ * of rooms, wakes them a few at a time when asked. Returns how many; 0: no more. */
+struct flush_source {
+    size_t (*wake_some)(struct flush_source *self, size_t max);
+};
+
+/* One per loop: flushes woken connections at the end of each turn, taking turns with
+ * those of the source (or NULL), within a budget of 512 of either or 1 ms; the rest is
+ * first next turn. */
+struct conn_flusher *conn_flusher_new(struct loop *loop, struct flush_source *source);
 void conn_flusher_free(struct conn_flusher *flusher);
 
 /* Takes the descriptor (non-blocking), also on failure. With `tls` the handshake starts

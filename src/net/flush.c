@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Output. Connections that were woken stand in the flusher's list; the end of the turn
- * pulls from their owners and sends, one system call each. A short write takes the
- * connection out until the descriptor is writable again.
+ * Output. Connections that were woken stand in line; the end of the turn pulls from their
+ * owners and sends, one system call each. A short write takes the connection out until
+ * the descriptor is writable again.
+ *
+ * A room does not put all its members in line: it is a source that is asked for a few at
+ * a time, in turns with everybody else, so that whoever has little to send does not wait
+ * for those that have much.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,9 +19,9 @@
 #include "net/net_priv.h"
 
 enum {
-    FLUSH_CONNS = 256,      /* per turn */
-    FLUSH_NS = 1'000'000,   /* per turn */
-    FLUSH_CLOCK = 16,       /* connections between two looks at the clock */
+    FLUSH_NS = 1'000'000,   /* per turn, */
+    FLUSH_ROUNDS = 32,      /* in which everyone who has some */
+    FLUSH_ROUND = 16,       /* may flush as many connections */
     TLS_BUDGET = 64 * 1024, /* plain text per connection and turn */
 };
 
@@ -94,7 +98,7 @@ void conn_block(struct conn *conn)
 void conn_unblock(struct conn *conn)
 {
     if (conn->is_blocked && !link_is_set(&conn->flush_link))
-        list_append(&conn->flusher->waking, &conn->flush_link);
+        list_append(conn->flusher->line, &conn->flush_link);
 }
 
 static void move_again(struct conn *conn)
@@ -114,8 +118,9 @@ void conn_wake(struct conn *conn)
     if (link_is_set(&conn->flush_link) || conn->is_blocked ||
         conn->state > CONN_FINISHING)
         return;
-    list_append(&flusher->waking, &conn->flush_link);
-    loop_defer(flusher->loop, &flusher->nudge);
+    list_append(flusher->line, &conn->flush_link);
+    if (flusher->line == &flusher->waking)
+        loop_defer(flusher->loop, &flusher->nudge);
 }
 
 void conn_resume_later(struct conn *conn)
@@ -219,20 +224,49 @@ static void flush(struct conn *conn)
         flush_plain(conn);
 }
 
-/* What comes up meanwhile stands behind the mark, for the next turn; what the budget
- * leaves stands before it, and is first then. */
-static void flush_woken(struct conn_flusher *flusher)
+/* A round of those in line before the mark; what comes up meanwhile stands behind it, for
+ * the next turn. Returns how many there were. */
+static size_t flush_line(struct conn_flusher *flusher, const struct link *mark)
+{
+    size_t count = 0;
+
+    for (; flusher->waking.next != mark && count < FLUSH_ROUND; count++)
+        flush(CONTAINER_OF(flusher->waking.next, struct conn, flush_link));
+    return count;
+}
+
+/* A round of those that the source wakes. They pass the line by. */
+static size_t flush_source(struct conn_flusher *flusher)
+{
+    struct link woken;
+    size_t count;
+
+    list_init(&woken);
+    flusher->line = &woken;
+    count = flusher->source->wake_some(flusher->source, FLUSH_ROUND);
+    flusher->line = &flusher->waking;
+    while (!list_is_empty(&woken))
+        flush(CONTAINER_OF(woken.next, struct conn, flush_link));
+    return count;
+}
+
+/* Returns whether the budget was too small. */
+static bool flush_turn(struct conn_flusher *flusher)
 {
     uint64_t end_ns = clock_mono_ns() + FLUSH_NS;
     struct link mark = {};
+    size_t count = 1;
 
     list_append(&flusher->waking, &mark);
-    for (size_t i = 1; flusher->waking.next != &mark && i <= FLUSH_CONNS; i++) {
-        flush(CONTAINER_OF(flusher->waking.next, struct conn, flush_link));
-        if (i % FLUSH_CLOCK == 0 && clock_mono_ns() > end_ns)
+    for (size_t i = 0; count && i < FLUSH_ROUNDS; i++) {
+        if (i && clock_mono_ns() > end_ns)
             break;
+        count = flush_line(flusher, &mark);
+        if (flusher->source)
+            count += flush_source(flusher);
     }
     list_remove(&mark);
+    return count > 0;
 }
 
 static void resume_waiting(struct conn_flusher *flusher)
@@ -253,23 +287,26 @@ static void resume_waiting(struct conn_flusher *flusher)
 static bool on_turn_end(struct loop_hook *hook)
 {
     struct conn_flusher *flusher = CONTAINER_OF(hook, struct conn_flusher, hook);
+    bool has_more;
 
     if (!list_is_empty(&flusher->resuming))
         resume_waiting(flusher);
-    if (!list_is_empty(&flusher->waking))
-        flush_woken(flusher);
-    return !list_is_empty(&flusher->resuming) || !list_is_empty(&flusher->waking);
+    has_more = flush_turn(flusher);
+    return has_more || !list_is_empty(&flusher->resuming) ||
+           !list_is_empty(&flusher->waking);
 }
 
 static void run_nudge(struct loop_task *)
 {
 }
 
-struct conn_flusher *conn_flusher_new(struct loop *loop)
+struct conn_flusher *conn_flusher_new(struct loop *loop, struct flush_source *source)
 {
     struct conn_flusher *flusher = xcalloc(1, sizeof(*flusher));
 
     flusher->loop = loop;
+    flusher->source = source;
+    flusher->line = &flusher->waking;
     flusher->hook.on_turn_end = on_turn_end;
     flusher->nudge.run = run_nudge;
     list_init(&flusher->waking);

@@ -11,7 +11,9 @@ enum { TLS_RECORD = 16 * 1024 }; /* the most plain text that one record holds */
 struct conn_flusher {
     struct loop *loop;
     struct loop_hook hook;
-    struct loop_task nudge; /* keeps the loop from sleeping */
+    struct loop_task nudge;      /* keeps the loop from sleeping */
+    struct flush_source *source; /* or NULL */
+    struct link *line;           /* where conn_wake() puts a connection */
     struct link waking;
     struct link resuming;
     char record[TLS_RECORD]; /* where spans are gathered */

@@ -37,7 +37,8 @@ void block_unref(struct block *block)
 void lane_init(struct lane *lane, const struct encoding *encoding)
 {
     *lane = (struct lane){ .encoding = encoding, .tail = block_new(FIRST_BLOCK, 0) };
-    list_init(&lane->members);
+    list_init(&lane->readers);
+    lane->next = &lane->readers;
 }
 
 void lane_done(struct lane *lane)
@@ -94,4 +95,36 @@ void lane_commit(struct lane *lane, size_t size)
         add_spare(lane);
     lane->tail->used += (uint32_t)size; // NOLINT(clang-analyzer-unix.Malloc): still held
     lane->end += size;
+}
+
+/* --- rounds --- */
+
+void lane_seat(struct lane *lane, struct link *reader)
+{
+    list_append(lane->next, reader); /* the last one of the round under way */
+    lane->reader_count++;
+}
+
+void lane_unseat(struct lane *lane, struct link *reader)
+{
+    if (lane->next == reader)
+        lane->next = reader->next;
+    list_remove(reader);
+    lane->reader_count--;
+    if (lane->untold > lane->reader_count)
+        lane->untold = lane->reader_count;
+}
+
+struct link *lane_next_untold(struct lane *lane)
+{
+    struct link *reader;
+
+    if (lane->untold == 0)
+        return NULL;
+    if (lane->next == &lane->readers)
+        lane->next = lane->readers.next;
+    reader = lane->next;
+    lane->next = reader->next;
+    lane->untold--;
+    return reader;
 }

@@ -51,9 +51,12 @@ struct lane {
     struct block *spare; /* follows once something in it is committed; or NULL */
     uint64_t end;        /* ordered up to here */
     uint64_t visible;    /* may be sent up to here */
-    struct link members; /* those that read every entry */
-    size_t user_count;   /* members of any routing */
-    struct link link;    /* among the topic's lanes */
+    struct link readers; /* members that read every entry */
+    struct link *next;   /* the reader told next; `readers` itself: the first one */
+    size_t reader_count;
+    size_t untold; /* readers, from `next` on, who do not know of all that is visible */
+    size_t user_count; /* members of any routing */
+    struct link link;  /* among the topic's lanes */
 };
 
 void lane_init(struct lane *lane, const struct encoding *encoding);
@@ -65,8 +68,18 @@ void lane_done(struct lane *lane);
 char *lane_reserve(struct lane *lane, size_t size);
 void lane_commit(struct lane *lane, size_t size);
 
-/* Everything committed may now be sent. */
+/* Everything committed may now be sent, and every reader is to be told. */
 static inline void lane_show(struct lane *lane)
 {
     lane->visible = lane->end;
+    lane->untold = lane->reader_count;
 }
+
+/* Readers are told in rounds: each time from where the last round stopped, so that one of
+ * a crowd waits no longer than another, and a new entry costs no walk over all of them.
+ */
+void lane_seat(struct lane *lane, struct link *reader);
+void lane_unseat(struct lane *lane, struct link *reader);
+
+/* The next reader who has not been told, or NULL. */
+struct link *lane_next_untold(struct lane *lane);

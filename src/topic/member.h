@@ -59,7 +59,7 @@ struct member {
     struct participant *participant;
     struct capset *capabilities; /* what its credential may send; one reference */
     struct lane *lane;
-    struct link lane_link;  /* in lane->members, topic->directed or topic->replaying */
+    struct link lane_link;  /* in lane->readers or topic->directed; not while replaying */
     struct link peer_link;  /* in participant->members */
     struct link ready_link; /* in topic->ready */
     struct block *block;    /* the cursor: one reference; NULL while directed */

@@ -62,14 +62,8 @@ static bool is_wanted(const struct member *m, const struct entry *entry)
 
 static void join_live(struct member *m)
 {
-    list_remove(&m->lane_link);
     m->replay_seq = 0;
-    if (m->routing == ROUTE_ALL) {
-        list_append(&m->lane->members, &m->lane_link);
-        member_go_live(m);
-    } else {
-        list_append(&m->topic->directed, &m->lane_link);
-    }
+    member_seat(m);
 }
 
 static void add_entry(struct member *m, struct str text, struct buf *frames)
@@ -117,10 +111,7 @@ bool member_replay_after(struct member *m, struct str id)
         seq = m->participant->first_seq;
     if (seq >= topic->ring.next_seq)
         return is_found;
-    list_remove(&m->lane_link);
-    list_append(&topic->replaying, &m->lane_link);
-    block_unref(m->block);
-    m->block = NULL;
+    member_unseat(m);
     m->replay_seq = seq;
     m->ops->on_ready(m);
     return is_found;

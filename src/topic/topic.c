@@ -24,9 +24,9 @@ void topic_init(struct topic *topic, const struct topic_setup *setup)
     list_init(&topic->absent);
     list_init(&topic->pending);
     list_init(&topic->directed);
-    list_init(&topic->replaying);
     list_init(&topic->ready);
     list_init(&topic->waiters);
+    list_init(&topic->due);
     hash_key_random(&random);
     (void)snprintf(topic->system_prefix, sizeof(topic->system_prefix), "sys-%012llx",
                    (unsigned long long)(random.k0 >> 16));
@@ -77,6 +77,26 @@ void topic_lane_leave(struct topic *topic, struct lane *lane)
 
 /* --- members --- */
 
+void member_seat(struct member *member)
+{
+    if (member->routing == ROUTE_ALL) {
+        lane_seat(member->lane, &member->lane_link);
+        member_go_live(member);
+    } else {
+        list_append(&member->topic->directed, &member->lane_link);
+    }
+}
+
+void member_unseat(struct member *member)
+{
+    if (member->block)
+        lane_unseat(member->lane, &member->lane_link);
+    else
+        list_remove(&member->lane_link);
+    block_unref(member->block);
+    member->block = NULL;
+}
+
 enum err topic_may_join(const struct topic *topic, struct str id)
 {
     const struct topic_settings *settings = topic->settings;
@@ -106,12 +126,7 @@ void topic_join(struct topic *topic, struct member *member, const struct join *j
                                .wants_echo = join->wants_echo,
                                .connected_ms = join->now_wall_ms,
                                .number = join->number };
-    if (join->routing == ROUTE_ALL) {
-        list_append(&member->lane->members, &member->lane_link);
-        member_go_live(member);
-    } else {
-        list_append(&topic->directed, &member->lane_link);
-    }
+    member_seat(member);
     member_set_capabilities(member, participant->capabilities);
     list_append(&participant->members, &member->peer_link);
     topic->member_count++;
@@ -128,7 +143,7 @@ void member_leave(struct member *member, uint64_t now_ms)
 
     if (!topic)
         return;
-    list_remove(&member->lane_link);
+    member_unseat(member);
     list_remove(&member->peer_link);
     list_remove(&member->ready_link);
     member_clear(member);
@@ -157,17 +172,10 @@ void member_set_routing(struct member *member, enum routing routing)
     member_close_open(member);
     member->routing = (uint8_t)routing;
     if (member->replay_seq)
-        return; /* joins the right list when it has caught up */
-    list_remove(&member->lane_link);
-    if (routing == ROUTE_ALL) {
-        list_append(&member->lane->members, &member->lane_link);
-        member_go_live(member);
-        return;
-    }
-    list_append(&member->topic->directed, &member->lane_link);
-    block_unref(member->block);
-    member->block = NULL;
-    if (member->count)
+        return; /* is seated where it belongs when it has caught up */
+    member_unseat(member);
+    member_seat(member);
+    if (routing == ROUTE_DIRECTED && member->count)
         mark_ready(member);
 }
 
@@ -290,6 +298,7 @@ void topic_append(struct topic *topic, const struct topic_entry *entry)
     route(topic, &topic->native, entry, frame_len);
     LIST_FOREACH(lane, &topic->lanes, link)
         route(topic, lane, entry, append_encoded(lane, entry->text));
+    list_splice(&topic->due, &topic->waiters);
     topic_mark_dirty(topic);
 }
 
@@ -349,42 +358,59 @@ static void wake(struct member *member)
 {
     if (member->is_blocked)
         judge_blocked(member);
-    else
+    else if (member_backlog(member)) /* not who has just spoken and wants no echo */
         member->ops->on_ready(member);
 }
 
-static void wake_all(struct link *members)
+/* The next member who has not been told, or NULL when everyone has. */
+static struct member *next_untold(struct topic *topic)
 {
-    struct member *member;
+    struct member *member = LIST_FIRST(&topic->ready, struct member, ready_link);
+    struct link *reader;
+    struct lane *lane;
 
-    LIST_FOREACH(member, members, lane_link)
-        wake(member);
+    if (member) {
+        list_remove(&member->ready_link);
+        return member;
+    }
+    reader = lane_next_untold(&topic->native);
+    if (reader)
+        return CONTAINER_OF(reader, struct member, lane_link);
+    LIST_FOREACH(lane, &topic->lanes, link) {
+        reader = lane_next_untold(lane);
+        if (reader)
+            return CONTAINER_OF(reader, struct member, lane_link);
+    }
+    return NULL;
 }
 
-void topic_wake(struct topic *topic)
+/* Waiters wait for one entry: those that wait again do so for the next. */
+static bool wake_waiter(struct topic *topic)
 {
-    struct lane *lane;
-    struct member *member;
-    struct waiter *waiter;
-    struct link waiters; /* those that wait again do so for the next entry */
+    struct waiter *waiter = LIST_FIRST(&topic->due, struct waiter, link);
 
-    topic->is_dirty = false;
-    wake_all(&topic->native.members);
-    LIST_FOREACH(lane, &topic->lanes, link) {
-        lane->user_count++; /* its last member may be ended here */
-        wake_all(&lane->members);
-        topic_lane_leave(topic, lane);
-    }
-    wake_all(&topic->replaying);
-    while ((member = LIST_FIRST(&topic->ready, struct member, ready_link))) {
-        list_remove(&member->ready_link);
+    if (!waiter)
+        return false;
+    list_remove(&waiter->link);
+    waiter->on_entry(waiter);
+    return true;
+}
+
+bool topic_wake(struct topic *topic, size_t *budget)
+{
+    for (; *budget; --*budget) {
+        struct member *member;
+
+        if (wake_waiter(topic))
+            continue;
+        member = next_untold(topic);
+        if (!member) {
+            topic->is_dirty = false;
+            return true;
+        }
         wake(member);
     }
-    list_move(&waiters, &topic->waiters);
-    while ((waiter = LIST_FIRST(&waiters, struct waiter, link))) {
-        list_remove(&waiter->link);
-        waiter->on_entry(waiter);
-    }
+    return false;
 }
 
 void topic_wait(struct topic *topic, struct waiter *waiter)

@@ -39,7 +39,7 @@ struct topic_settings {
 };
 
 struct topic_ops {
-    /* Something became visible: call topic_wake() before the turn ends. */
+    /* Something became visible: call topic_wake() until everyone knows. */
     void (*on_dirty)(struct topic *topic);
     /* Presence changes wait: call topic_flush_presence() within the delay. */
     void (*on_presence)(struct topic *topic);
@@ -65,9 +65,9 @@ struct topic {
     struct link absent;  /* participants without members, longest absent first */
     struct link pending; /* participants whose change is to be announced */
     struct link directed;
-    struct link replaying;
     struct link ready; /* directed members with something new */
     struct link waiters;
+    struct link due; /* waiters for whom something has come */
     size_t member_count;
     size_t present_count;
     uint64_t routing_number; /* of the last delivery to named participants */
@@ -150,8 +150,17 @@ static inline bool topic_has_pending_presence(const struct topic *topic)
 enum { SYSTEM_ID = 44 };
 struct str topic_system_id(struct topic *topic, char out[static SYSTEM_ID]);
 
-/* Tells members that there is something to pull, and judges the slow ones. */
-void topic_wake(struct topic *topic);
+/* Tells up to *budget members that there is something to pull, judges the slow ones, and
+ * takes those told off the budget. Where it runs out the round goes on next time. Returns
+ * whether everyone knows. */
+bool topic_wake(struct topic *topic, size_t *budget);
+
+/* Nobody is here, nobody waits. */
+static inline bool topic_is_deserted(const struct topic *topic)
+{
+    return topic->member_count == 0 && list_is_empty(&topic->waiters) &&
+           list_is_empty(&topic->due);
+}
 
 void topic_wait(struct topic *topic, struct waiter *waiter);
 void waiter_cancel(struct waiter *waiter);

@@ -14,6 +14,11 @@ void member_close_open(struct member *member);
 /* Lets the cursor jump over the entry that was just appended. */
 void member_skip_last(struct member *member, size_t frame_len);
 
+/* Takes or leaves the place among readers or directed members; replaying ones have none.
+ */
+void member_seat(struct member *member);
+void member_unseat(struct member *member);
+
 /* Puts the cursor at the end of the lane. */
 void member_go_live(struct member *member);
 

@@ -399,7 +399,7 @@ static void echo_init(struct echo *echo)
         .shutdown.on_fire = on_shutdown,
         .head_timeout_ms = HEAD_TIMEOUT_MS,
     };
-    echo->flusher = conn_flusher_new(echo->loop);
+    echo->flusher = conn_flusher_new(echo->loop, NULL);
     list_init(&echo->clients);
     buf_init(&echo->compressed, MAX_OUTBOX);
 }

@@ -243,3 +243,10 @@ void fake_say(struct fake_topic *fake, struct member *sender, struct str text,
         &(struct topic_entry){
             .text = text, .id = text, .to = to, .to_count = count, .sender = sender });
 }
+
+void fake_wake(struct topic *topic)
+{
+    size_t budget = SIZE_MAX;
+
+    (void)topic_wake(topic, &budget);
+}

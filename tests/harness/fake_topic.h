@@ -62,6 +62,9 @@ void fake_join(struct fake_topic *fake, struct fake_member *member, struct str i
                struct join join);
 void fake_leave(struct fake_member *member);
 
+/* Tells everyone who has something to pull. */
+void fake_wake(struct topic *topic);
+
 /* Takes up to `limit` bytes, in pulls of `spans`; returns how many came. */
 size_t fake_read(struct fake_member *member, size_t spans, size_t limit);
 

@@ -111,7 +111,7 @@ static void stage_open(struct stage *stage)
     int ends[2] = { -1, -1 };
 
     *stage = (struct stage){ .loop = loop_new() };
-    stage->flusher = conn_flusher_new(stage->loop);
+    stage->flusher = conn_flusher_new(stage->loop, NULL);
     loop_set_now(stage->loop, 0, 0);
     buf_init(&stage->peer.received, 16 * MIB);
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends),
@@ -259,6 +259,131 @@ TEST(a_turn_sends_one_pull_and_the_next_turn_goes_on)
     CHECK_INT(stage.peer.taken, sizeof(memory));
     CHECK(!link_is_set(&stage.peer.conn.flush_link));
     stage_close(&stage);
+}
+
+/* --- taking turns --- */
+
+enum { CROWD = 100 };
+
+/* One connection of a crowd that writes down when it was asked. */
+struct one {
+    struct conn conn;
+    struct crowd *crowd;
+    int far;
+    size_t asked;  /* how many had been asked before it */
+    size_t greedy; /* how often it says that there is more */
+    size_t pulls;
+};
+
+struct crowd {
+    struct flush_source source;
+    struct loop *loop;
+    struct conn_flusher *flusher;
+    struct one ones[CROWD];
+    size_t from, to; /* what the source has left to wake */
+    size_t asked;
+};
+
+static size_t pull_one(struct conn *conn, struct iovec *out, size_t max)
+{
+    struct one *one = CONTAINER_OF(conn, struct one, conn);
+
+    if (one->pulls++ == 0)
+        one->asked = one->crowd->asked++;
+    out[0] = (struct iovec){ (char *)(uintptr_t) "x", 1 };
+    for (size_t i = 0; i < max && one->pulls <= one->greedy; i++)
+        out[i] = out[0];
+    return one->pulls <= one->greedy ? max : 1;
+}
+
+static void ignore_taken(struct conn *, size_t)
+{
+}
+
+static void ignore_end(struct conn *, enum err)
+{
+}
+
+static const struct conn_ops one_ops = {
+    .on_pull = pull_one,
+    .on_taken = ignore_taken,
+    .on_end = ignore_end,
+};
+
+static size_t wake_some(struct flush_source *source, size_t max)
+{
+    struct crowd *crowd = CONTAINER_OF(source, struct crowd, source);
+    size_t count = 0;
+
+    for (; count < max && crowd->from < crowd->to; count++)
+        conn_wake(&crowd->ones[crowd->from++].conn);
+    return count;
+}
+
+static void crowd_open(struct crowd *crowd)
+{
+    *crowd = (struct crowd){ .source = { wake_some }, .loop = loop_new() };
+    crowd->flusher = conn_flusher_new(crowd->loop, &crowd->source);
+    for (size_t i = 0; i < CROWD; i++) {
+        struct one *one = &crowd->ones[i];
+        int ends[2];
+
+        CHECK_INT(
+            socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+        one->crowd = crowd;
+        one->far = ends[1];
+        CHECK_INT(conn_init(&one->conn, crowd->flusher, ends[0], NULL, &one_ops), OK);
+    }
+}
+
+static void crowd_close(struct crowd *crowd)
+{
+    for (size_t i = 0; i < CROWD; i++) {
+        conn_close(&crowd->ones[i].conn, ERR_CLOSED);
+        (void)close(crowd->ones[i].far);
+    }
+    loop_turn(crowd->loop, 0);
+    conn_flusher_free(crowd->flusher);
+    loop_free(crowd->loop);
+}
+
+TEST(those_in_line_and_those_of_the_source_take_turns)
+{
+    static struct crowd crowd;
+
+    crowd_open(&crowd);
+    crowd.from = 50;
+    crowd.to = CROWD;
+    for (size_t i = 0; i < 50; i++)
+        conn_wake(&crowd.ones[i].conn);
+    for (size_t i = 0; i < 100 && crowd.asked < CROWD; i++)
+        loop_turn(crowd.loop, 0); /* a slow machine needs more than one */
+    CHECK_INT(crowd.asked, CROWD);
+    CHECK_INT(crowd.ones[0].asked, 0);
+    CHECK(crowd.ones[50].asked < 20);
+    CHECK(crowd.ones[16].asked > crowd.ones[50].asked);
+    CHECK(crowd.ones[49].asked < CROWD);
+    crowd_close(&crowd);
+}
+
+TEST(one_that_always_has_more_waits_for_the_others)
+{
+    static struct crowd crowd;
+
+    crowd_open(&crowd);
+    crowd.ones[50].greedy = 3;
+    crowd.from = 50;
+    crowd.to = CROWD;
+    loop_turn(crowd.loop, 0);
+    CHECK_INT(crowd.ones[50].pulls, 1); /* again in the next turn, at the earliest */
+    for (size_t i = 0; i < 100 && crowd.asked < 50; i++)
+        loop_turn(crowd.loop, 0);
+    loop_turn(crowd.loop, 0);
+    loop_turn(crowd.loop, 0);
+    loop_turn(crowd.loop, 0);
+    CHECK_INT(crowd.asked, 50);
+    CHECK_INT(crowd.ones[50].pulls, 4);
+    crowd_close(&crowd);
 }
 
 TEST(a_slow_reader_blocks_and_unblocks_and_loses_nothing)
@@ -532,7 +657,7 @@ static void *run_worker(void *user)
 static void worker_open(struct worker *worker)
 {
     *worker = (struct worker){ .loop = loop_new() };
-    worker->flusher = conn_flusher_new(worker->loop);
+    worker->flusher = conn_flusher_new(worker->loop, NULL);
     buf_init(&worker->peer.received, MIB);
 }
 

@@ -150,7 +150,7 @@ static void stage_open(struct stage *stage)
     int ends[2] = { -1, -1 };
 
     *stage = (struct stage){ .loop = loop_new(), .cargo.fd = -1 };
-    stage->flusher = conn_flusher_new(stage->loop);
+    stage->flusher = conn_flusher_new(stage->loop, NULL);
     loop_set_now(stage->loop, 0, 0);
     buf_init(&stage->received, 16 * MIB);
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends),

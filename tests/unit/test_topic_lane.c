@@ -194,3 +194,95 @@ TEST(a_long_chain_is_freed_without_recursion)
     CHECK_INT(lane.tail->refs, 1);
     lane_done(&lane);
 }
+
+/* --- rounds --- */
+
+enum { READERS = 7 };
+
+struct reader {
+    struct link link;
+    bool is_seated;
+    bool is_told; /* of all that was shown */
+};
+
+static struct reader *next_of(struct lane *lane)
+{
+    struct link *link = lane_next_untold(lane);
+
+    return link ? CONTAINER_OF(link, struct reader, link) : NULL;
+}
+
+TEST(a_round_goes_on_where_it_stopped)
+{
+    struct reader a = {}, b = {}, c = {}, late = {};
+    struct lane lane;
+
+    lane_init(&lane, &fake_plain);
+    lane_seat(&lane, &a.link);
+    lane_seat(&lane, &b.link);
+    lane_seat(&lane, &c.link);
+    CHECK(next_of(&lane) == NULL);
+    lane_show(&lane);
+    CHECK(next_of(&lane) == &a);
+    lane_show(&lane); /* b and c have waited longest */
+    lane_seat(&lane, &late.link);
+    CHECK(next_of(&lane) == &b);
+    CHECK(next_of(&lane) == &c);
+    CHECK(next_of(&lane) == &a);
+    CHECK(next_of(&lane) == NULL); /* the late one came after what was shown */
+    lane_show(&lane);
+    CHECK(next_of(&lane) == &late);
+    lane_unseat(&lane, &b.link);
+    CHECK(next_of(&lane) == &c);
+    lane_unseat(&lane, &c.link);
+    lane_unseat(&lane, &a.link);
+    lane_unseat(&lane, &late.link);
+    CHECK(next_of(&lane) == NULL);
+    lane_done(&lane);
+}
+
+static void toggle(struct lane *lane, struct reader *reader)
+{
+    if (reader->is_seated)
+        lane_unseat(lane, &reader->link);
+    else
+        lane_seat(lane, &reader->link);
+    reader->is_seated = !reader->is_seated;
+    reader->is_told = true; /* who comes sees what is there */
+}
+
+static void show(struct lane *lane, struct reader *readers)
+{
+    lane_show(lane);
+    for (size_t i = 0; i < READERS; i++)
+        readers[i].is_told = !readers[i].is_seated;
+}
+
+TEST(whoever_comes_and_goes_everyone_is_told_before_a_round_ends)
+{
+    struct reader readers[READERS] = {};
+    struct lane lane;
+    uint32_t random = 1;
+
+    lane_init(&lane, &fake_plain);
+    for (size_t step = 0; step < 20'000; step++) {
+        struct reader *next;
+
+        random = random * 1664525 + 1013904223;
+        switch (random >> 16 & 7) {
+        case 0:
+        case 1: toggle(&lane, &readers[(random >> 24) % READERS]); continue;
+        case 2: show(&lane, readers); continue;
+        default: break;
+        }
+        next = next_of(&lane);
+        if (next) {
+            CHECK(next->is_seated);
+            next->is_told = true;
+            continue;
+        }
+        for (size_t i = 0; i < READERS; i++)
+            CHECK(readers[i].is_told || !readers[i].is_seated);
+    }
+    lane_done(&lane);
+}

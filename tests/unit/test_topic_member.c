@@ -336,7 +336,7 @@ static void step(struct world *w)
         member_set_routing(&r->fake.member,
                            dice_throw(&w->dice, 2) ? ROUTE_ALL : ROUTE_DIRECTED);
         break;
-    case 7: topic_wake(&w->topic.topic); break;
+    case 7: fake_wake(&w->topic.topic); break;
     default: read_some(w, r); break;
     }
 }

@@ -297,7 +297,7 @@ TEST(the_topic_is_dirty_once_per_turn)
     fake_say(&fake, NULL, S("one"), NULL);
     fake_say(&fake, NULL, S("two"), NULL);
     CHECK_INT(fake.dirty_count, 1);
-    topic_wake(&fake.topic);
+    fake_wake(&fake.topic);
     CHECK_INT(fake.dirty_count, 1);
     fake_say(&fake, NULL, S("three"), NULL);
     CHECK_INT(fake.dirty_count, 2);
@@ -317,20 +317,68 @@ TEST(waking_tells_those_who_have_something_to_pull)
     fake_say(&fake, NULL, S("one"), (const struct str[]){ S("b"), {} });
     fake_say(&fake, NULL, S("two"), (const struct str[]){ S("b"), {} });
     CHECK_INT(a.ready_count + b.ready_count + c.ready_count + other.ready_count, 0);
-    topic_wake(&fake.topic);
+    fake_wake(&fake.topic);
     CHECK_INT(a.ready_count, 1);
     CHECK_INT(b.ready_count, 1);
     CHECK_INT(c.ready_count, 0);
     CHECK_INT(other.ready_count, 1);
-    topic_wake(&fake.topic);
+    fake_wake(&fake.topic);
     CHECK_INT(b.ready_count, 1);
     fake_say(&fake, NULL, S("three"), (const struct str[]){ S("b"), {} });
     fake_leave(&b); /* no longer among those to be woken */
-    topic_wake(&fake.topic);
+    fake_wake(&fake.topic);
     CHECK_INT(b.ready_count, 1);
     fake_leave(&a);
     fake_leave(&c);
     fake_leave(&other);
+    fake_topic_done(&fake);
+}
+
+TEST(a_small_budget_tells_a_few_and_goes_on_with_the_others)
+{
+    struct fake_topic fake;
+    struct fake_member members[5], directed_one;
+    size_t told[5] = {};
+    size_t budget = 3;
+
+    fake_topic_init(&fake, NULL);
+    fake_join(&fake, &directed_one, S("d"), directed);
+    for (size_t i = 0; i < 5; i++)
+        fake_join(&fake, &members[i], S("a"), everything);
+    fake_say(&fake, NULL, S("one"), NULL);
+    CHECK(!topic_wake(&fake.topic, &budget));
+    CHECK_INT(budget, 0);
+    CHECK_INT(directed_one.ready_count, 1);
+    CHECK_INT(members[0].ready_count + members[1].ready_count, 2);
+    CHECK_INT(members[2].ready_count, 0);
+    fake_say(&fake, NULL, S("two"), NULL);
+    CHECK_INT(fake.dirty_count, 1); /* it has not been done with */
+    budget = 100;
+    CHECK(topic_wake(&fake.topic, &budget));
+    CHECK_INT(budget, 100 - 1 - 5);
+    for (size_t i = 0; i < 5; i++)
+        told[i] = members[i].ready_count;
+    CHECK_INT(told[0] + told[1], 4);
+    CHECK_INT(told[2] + told[3] + told[4], 3);
+    CHECK(topic_wake(&fake.topic, &budget));
+    CHECK_INT(members[0].ready_count, 2);
+    fake_leave(&directed_one);
+    for (size_t i = 0; i < 5; i++)
+        fake_leave(&members[i]);
+    fake_topic_done(&fake);
+}
+
+TEST(who_has_nothing_to_pull_is_not_told)
+{
+    struct fake_topic fake;
+    struct fake_member speaker;
+
+    fake_topic_init(&fake, NULL);
+    fake_join(&fake, &speaker, S("a"), (struct join){ .wants_echo = false });
+    fake_say(&fake, &speaker.member, S("one"), NULL);
+    fake_wake(&fake.topic);
+    CHECK_INT(speaker.ready_count, 0);
+    fake_leave(&speaker);
     fake_topic_done(&fake);
 }
 
@@ -347,7 +395,7 @@ TEST(who_turns_directed_is_still_told_of_what_came_before)
     fake_say(&fake, NULL, S("one"), NULL);
     member_set_routing(&a.member, ROUTE_DIRECTED);
     member_set_routing(&blocked.member, ROUTE_DIRECTED);
-    topic_wake(&fake.topic);
+    fake_wake(&fake.topic);
     CHECK_INT(a.ready_count, 1);
     CHECK_INT(blocked.end_count, 1);
     CHECK_STR(fake_texts(&a), S("one\n"));
@@ -370,7 +418,7 @@ static const struct topic_settings narrow = {
 static void say_and_wake(struct fake_topic *fake, struct str text)
 {
     fake_say(fake, NULL, text, NULL);
-    topic_wake(&fake->topic);
+    fake_wake(&fake->topic);
 }
 
 static void put_warning(struct buf *out, const struct fake_topic *fake, size_t waiting)
