@@ -134,8 +134,10 @@ void messages_post(struct exchange *x)
         return;
     }
     room = entrance_room(x, ENTER_TO_VISIT);
-    if (room)
-        post(x, room);
+    if (!room)
+        return;
+    post(x, room);
+    room_left(room); /* with what was said in it */
 }
 
 /* --- reading, perhaps later --- */

@@ -15,6 +15,8 @@ enum {
     LINGER_MS = 10 * 60 * 1000, /* an empty room is kept this long */
     LINGER_BYTES = 64 << 20,    /* of envelopes in empty rooms, on one worker */
     ABSENT_MS = 60 * 1000,      /* and an absent participant at least this long */
+    SWEEP_ROOMS = 512,          /* looked at in a sweep, or a part of all: */
+    SWEEP_PART = 32,
 };
 
 static void on_dirty(struct topic *topic)
@@ -87,19 +89,30 @@ void room_free(struct live_room *room)
     gateway_room_ended(worker->gateway);
     (void)map_remove(&worker->rooms, room->room.topic.name);
     list_remove(&room->dirty_link);
-    list_remove(&room->linger_link);
+    room_stay(room);
     loop_timer_clear(worker->loop, &room->presence_timer);
     ledger_done(&room->room.ledger);
     topic_done(&room->room.topic);
     free(room);
 }
 
+void room_stay(struct live_room *room)
+{
+    list_remove(&room->linger_link);
+    room->worker->lingering_bytes -= room->linger_bytes;
+    room->linger_bytes = 0;
+}
+
 /* Last in the line of those that go. */
 static void linger(struct live_room *room)
 {
-    room->empty_since_ms = loop_now_ms(room->worker->loop);
-    list_remove(&room->linger_link);
-    list_append(&room->worker->lingering, &room->linger_link);
+    struct worker *worker = room->worker;
+
+    room_stay(room);
+    room->empty_since_ms = loop_now_ms(worker->loop);
+    room->linger_bytes = room->room.topic.ring.bytes;
+    worker->lingering_bytes += room->linger_bytes;
+    list_append(&worker->lingering, &room->linger_link);
 }
 
 /* Makes place for a new room by forgetting the one that has been empty longest. */
@@ -180,38 +193,50 @@ void room_left(struct live_room *room)
         linger(room);
 }
 
-static size_t lingering_bytes(const struct worker *worker)
+static bool is_due(const struct live_room *room, uint64_t now_ms)
 {
-    const struct live_room *room;
-    size_t bytes = 0;
-
-    LIST_FOREACH(room, &worker->lingering, linger_link)
-        bytes += room->room.topic.ring.bytes;
-    return bytes;
+    return room->worker->lingering_bytes > LINGER_BYTES ||
+           now_ms - room->empty_since_ms >= LINGER_MS;
 }
 
 /* What is kept for those who may come back is bounded in time and as a whole: the rooms
  * that have been empty longest go first. */
-void rooms_sweep(struct worker *worker)
+static void sweep_lingering(struct worker *worker, size_t max)
 {
     uint64_t now_ms = loop_now_ms(worker->loop);
-    size_t bytes = lingering_bytes(worker);
     struct live_room *room;
 
     LIST_FOREACH(room, &worker->lingering, linger_link) {
-        if (room->room.topic.member_count) {
-            list_remove(&room->linger_link);
-            continue;
-        }
-        if (bytes <= LINGER_BYTES && now_ms - room->empty_since_ms < LINGER_MS)
-            break;
-        bytes -= room->room.topic.ring.bytes;
+        if (max-- == 0 || !is_due(room, now_ms))
+            return;
         if (topic_is_deserted(&room->room.topic))
             room_free(room);
+        else
+            linger(room); /* someone polls */
     }
-    if (now_ms > ABSENT_MS)
-        MAP_FOREACH(room, &worker->rooms)
-            topic_forget_absent(&room->room.topic, now_ms - ABSENT_MS);
+}
+
+static void sweep_absent(struct worker *worker, size_t max)
+{
+    uint64_t now_ms = loop_now_ms(worker->loop);
+
+    while (max-- && now_ms > ABSENT_MS) {
+        struct live_room *room = map_next(&worker->rooms, &worker->sweep_at);
+
+        if (!room) {
+            worker->sweep_at = 0;
+            return;
+        }
+        topic_forget_absent(&room->room.topic, now_ms - ABSENT_MS);
+    }
+}
+
+void rooms_sweep(struct worker *worker)
+{
+    size_t max = SWEEP_ROOMS + worker->rooms.count / SWEEP_PART;
+
+    sweep_lingering(worker, max);
+    sweep_absent(worker, max);
 }
 
 size_t rooms_wake_some(struct worker *worker, size_t max)

@@ -20,6 +20,7 @@ struct live_room {
     const struct room_settings *settings;
     struct link dirty_link;
     struct link linger_link;
+    size_t linger_bytes; /* of envelopes, as counted while it lingers */
     struct loop_timer presence_timer;
     uint64_t empty_since_ms;
     char name[];
@@ -45,10 +46,13 @@ enum err room_may_enter(const struct worker *worker, const struct live_room *roo
 struct participant *room_participant(struct live_room *room,
                                      const struct identity *identity);
 
-/* Call after a member has left: starts the linger when the room is empty. */
+/* Call when a member or visitor has left: starts the linger when the room is empty. */
 void room_left(struct live_room *room);
 
-/* Forgets what has lingered long enough. */
+/* Someone is here: the room stays. */
+void room_stay(struct live_room *room);
+
+/* Forgets what has lingered long enough; a part of it each time, where there is much. */
 void rooms_sweep(struct worker *worker);
 
 /* Tells up to `max` members of rooms in which something was said, each room in its turn.

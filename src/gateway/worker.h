@@ -56,6 +56,8 @@ struct worker {
     struct map standings;  /* pauses and bars in all topics, see standing.h */
     struct link dirty;     /* rooms with something new to send, in turns */
     struct link lingering; /* rooms without members, the longest empty first */
+    size_t lingering_bytes;
+    size_t sweep_at; /* in `rooms`: how far the sweep for the absent has come */
     struct link http_clients;
     struct link ws_clients;
     struct listener *listeners;

@@ -539,7 +539,7 @@ static void join_room(struct ws_client *client, struct live_room *room,
             .now_wall_ms = loop_wall_ms(worker->loop),
             .number = ++worker->connection_count,
         });
-    list_remove(&room->linger_link);
+    room_stay(room);
     worker->metrics.members++;
     buf_init(&out, SIZE_MAX / 2);
     upgrade_write(&out, upgrade);
