@@ -2,6 +2,7 @@
 /* Linear probing with backward-shift deletion; at most four fifths full. */
 #include "base/map.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -22,14 +23,24 @@ void map_done(struct map *map)
     map->count = 0;
 }
 
+static uint32_t short_hash(const struct map *map, struct str key)
+{
+    return (uint32_t)hash_of(&map->seed, key);
+}
+
+static struct str key_of(const struct map_slot *slot)
+{
+    return (struct str){ slot->key, slot->key_len };
+}
+
 /* The slot that holds the key, or the free one where it belongs. */
-static struct map_slot *slot_of(const struct map *map, struct str key, uint64_t hash)
+static struct map_slot *slot_of(const struct map *map, struct str key, uint32_t hash)
 {
     size_t mask = map->size - 1;
     size_t i = hash & mask;
 
-    while (map->slots[i].key.ptr) {
-        if (map->slots[i].hash == hash && str_eq(map->slots[i].key, key))
+    while (map->slots[i].key) {
+        if (map->slots[i].hash == hash && str_eq(key_of(&map->slots[i]), key))
             break;
         i = (i + 1) & mask;
     }
@@ -42,8 +53,8 @@ void *map_find(const struct map *map, struct str key)
 
     if (map->count == 0)
         return NULL;
-    slot = slot_of(map, key, hash_of(&map->seed, key));
-    return slot->key.ptr ? slot->value : NULL;
+    slot = slot_of(map, key, short_hash(map, key));
+    return slot->key ? slot->value : NULL;
 }
 
 static void grow(struct map *map)
@@ -53,24 +64,25 @@ static void grow(struct map *map)
     map->size = old.size ? old.size * 2 : FIRST_SLOTS;
     map->slots = xcalloc(map->size, sizeof(*map->slots));
     for (size_t i = 0; i < old.size; i++)
-        if (old.slots[i].key.ptr)
-            *slot_of(map, old.slots[i].key, old.slots[i].hash) = old.slots[i];
+        if (old.slots[i].key)
+            *slot_of(map, key_of(&old.slots[i]), old.slots[i].hash) = old.slots[i];
     free(old.slots);
 }
 
 void map_set(struct map *map, struct str key, void *value)
 {
-    uint64_t hash = hash_of(&map->seed, key);
+    uint32_t hash = short_hash(map, key);
     struct map_slot *slot;
 
+    assert(key.len <= UINT32_MAX);
     if (!key.ptr)
         key.ptr = "";
     if (map->count * 5 >= map->size * 4)
         grow(map);
     slot = slot_of(map, key, hash);
-    if (!slot->key.ptr)
+    if (!slot->key)
         map->count++;
-    *slot = (struct map_slot){ key, value, hash };
+    *slot = (struct map_slot){ key.ptr, value, (uint32_t)key.len, hash };
 }
 
 /* Moves later entries of the same run back, so that no probe ends too early. */
@@ -78,7 +90,7 @@ static void close_hole(struct map *map, size_t hole)
 {
     size_t mask = map->size - 1;
 
-    for (size_t i = (hole + 1) & mask; map->slots[i].key.ptr; i = (i + 1) & mask) {
+    for (size_t i = (hole + 1) & mask; map->slots[i].key; i = (i + 1) & mask) {
         size_t home = map->slots[i].hash & mask;
 
         if (((i - home) & mask) < ((i - hole) & mask))
@@ -96,8 +108,8 @@ void *map_remove(struct map *map, struct str key)
 
     if (map->count == 0)
         return NULL;
-    slot = slot_of(map, key, hash_of(&map->seed, key));
-    if (!slot->key.ptr)
+    slot = slot_of(map, key, short_hash(map, key));
+    if (!slot->key)
         return NULL;
     value = slot->value;
     map->count--;
@@ -110,7 +122,7 @@ void *map_next(const struct map *map, size_t *at)
     while (*at < map->size) {
         const struct map_slot *slot = &map->slots[(*at)++];
 
-        if (slot->key.ptr)
+        if (slot->key)
             return slot->value;
     }
     return NULL;

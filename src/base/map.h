@@ -14,10 +14,14 @@
 #include "base/str.h"
 
 struct map_slot {
-    struct str key; /* ptr NULL: free */
+    const char *key; /* NULL: free */
     void *value;
-    uint64_t hash;
+    uint32_t key_len;
+    uint32_t hash; /* the low half */
 };
+
+/* A topic has at least one for every participant. */
+_Static_assert(sizeof(struct map_slot) == 24, "a slot of the map has grown");
 
 struct map {
     struct map_slot *slots;
@@ -31,7 +35,7 @@ void map_done(struct map *map);
 
 void *map_find(const struct map *map, struct str key);
 
-/* Adds or replaces; `key` must stay valid as long as the entry. */
+/* Adds or replaces; `key`, of less than 4 GiB, must stay valid as long as the entry. */
 void map_set(struct map *map, struct str key, void *value);
 
 /* Returns the value that was removed, or NULL. */
