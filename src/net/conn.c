@@ -14,6 +14,11 @@
 #include "base/xalloc.h"
 #include "net/net_priv.h"
 
+static struct loop *loop_of(const struct conn *conn)
+{
+    return conn->flusher->loop;
+}
+
 void conn_buf_free(struct buf **buf)
 {
     if (*buf)
@@ -39,7 +44,18 @@ void conn_watch(struct conn *conn)
 
     if (!is_held && !conn->has_ended)
         events |= EPOLLIN;
-    loop_fd_watch(conn->loop, &conn->io, events);
+    loop_fd_watch(loop_of(conn), &conn->io, events);
+}
+
+/* Ends the wait of the state that is left, and thereby frees its place for the next. */
+static void enter(struct conn *conn, enum conn_state state)
+{
+    if (conn->state == CONN_OPEN)
+        list_remove(&conn->resume_link);
+    else
+        loop_timer_clear(loop_of(conn), &conn->deadline);
+    conn->deadline = (struct loop_timer){};
+    conn->state = (uint8_t)state;
 }
 
 /* Ends all I/O; returns the descriptor. */
@@ -47,11 +63,9 @@ static int stop(struct conn *conn)
 {
     int fd = conn->io.fd;
 
-    loop_fd_remove(conn->loop, &conn->io);
+    loop_fd_remove(loop_of(conn), &conn->io);
     list_remove(&conn->flush_link);
-    list_remove(&conn->resume_link);
-    loop_timer_clear(conn->loop, &conn->deadline);
-    conn->state = CONN_CLOSED;
+    enter(conn, CONN_CLOSED);
     return fd;
 }
 
@@ -62,7 +76,7 @@ static void run_end(struct loop_task *task)
     conn_tls_free(TAKE(conn->ssl));
     conn_buf_free(&conn->rest);
     conn_buf_free(&conn->ciphertext);
-    conn->ops->on_end(conn, conn->end_why);
+    conn->ops->on_end(conn, (enum err)conn->end_why);
 }
 
 void conn_close(struct conn *conn, enum err why)
@@ -70,8 +84,9 @@ void conn_close(struct conn *conn, enum err why)
     if (conn->state == CONN_CLOSED)
         return;
     (void)close(stop(conn));
-    conn->end_why = why;
-    loop_defer(conn->loop, &conn->end_task);
+    conn->end_why = (uint8_t)why;
+    conn->end_task.run = run_end;
+    loop_defer(loop_of(conn), &conn->end_task);
 }
 
 static void on_deadline(struct loop_timer *timer)
@@ -81,16 +96,22 @@ static void on_deadline(struct loop_timer *timer)
     conn_close(conn, conn->state == CONN_LINGERING ? ERR_CLOSED : ERR_TIMEOUT);
 }
 
+static void set_deadline(struct conn *conn, uint64_t delay_ms)
+{
+    conn->deadline.on_fire = on_deadline;
+    loop_timer_set(loop_of(conn), &conn->deadline, delay_ms);
+}
+
 void conn_finish(struct conn *conn)
 {
     if (conn->state == CONN_HANDSHAKE)
         conn_close(conn, ERR_CLOSED);
     if (conn->state != CONN_OPEN)
         return;
-    conn->state = CONN_FINISHING;
+    enter(conn, CONN_FINISHING);
     if (!conn->is_reading)
         conn_buf_free(&conn->rest);
-    loop_timer_set(conn->loop, &conn->deadline, CONN_DRAIN_MS);
+    set_deadline(conn, CONN_DRAIN_MS);
     conn_watch(conn);
     conn_wake(conn);
 }
@@ -98,7 +119,7 @@ void conn_finish(struct conn *conn)
 void conn_progress(struct conn *conn)
 {
     if (conn->state == CONN_FINISHING)
-        loop_timer_set(conn->loop, &conn->deadline, CONN_DRAIN_MS);
+        set_deadline(conn, CONN_DRAIN_MS);
 }
 
 void conn_drained(struct conn *conn)
@@ -116,8 +137,8 @@ void conn_drained(struct conn *conn)
         conn_close(conn, ERR_CLOSED);
         return;
     }
-    conn->state = CONN_LINGERING;
-    loop_timer_set(conn->loop, &conn->deadline, CONN_LINGER_MS);
+    enter(conn, CONN_LINGERING);
+    set_deadline(conn, CONN_LINGER_MS);
 }
 
 /* The peer has ended its side. What waits for it is still sent. */
@@ -170,7 +191,7 @@ static void offer(struct conn *conn, struct str bytes)
 
 static void receive_tls(struct conn *conn)
 {
-    char *buffer = loop_buffer(conn->loop);
+    char *buffer = loop_buffer(loop_of(conn));
     size_t len;
     enum err err = conn_tls_read(conn, buffer, LOOP_BUFFER, &len);
 
@@ -192,7 +213,7 @@ static void receive_tls(struct conn *conn)
  * close into a reset, and the peer would lose what was sent to it. */
 static void receive_plain(struct conn *conn)
 {
-    char *buffer = loop_buffer(conn->loop);
+    char *buffer = loop_buffer(loop_of(conn));
     ssize_t len = recv(conn->io.fd, buffer, LOOP_BUFFER, 0);
 
     if (len == 0)
@@ -215,8 +236,7 @@ static void shake_hands(struct conn *conn)
         conn_close(conn, err);
         return;
     }
-    conn->state = CONN_OPEN;
-    loop_timer_clear(conn->loop, &conn->deadline);
+    enter(conn, CONN_OPEN);
     conn_watch(conn);
     conn_wake(conn);
     if (!conn->is_read_paused)
@@ -288,18 +308,15 @@ static enum err start(struct conn *conn, struct conn_flusher *flusher, int fd,
 
     *conn = (struct conn){
         .io = { .fd = fd, .events = EPOLLIN, .on_ready = on_ready },
-        .loop = flusher->loop,
         .flusher = flusher,
         .ops = ops,
-        .end_task.run = run_end,
-        .deadline.on_fire = on_deadline,
         .state = CONN_OPEN,
     };
     /* Both fail on Unix sockets, which do not delay anyway. What the peer is not ready
      * for waits with the owner, who counts it, not in megabytes of the kernel's. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
-    err = loop_fd_add(conn->loop, &conn->io);
+    err = loop_fd_add(flusher->loop, &conn->io);
     if (err)
         (void)stop(conn);
     return err;
@@ -318,8 +335,8 @@ enum err conn_init(struct conn *conn, struct conn_flusher *flusher, int fd,
         return err;
     }
     if (tls) {
-        conn->state = CONN_HANDSHAKE;
-        loop_timer_set(conn->loop, &conn->deadline, CONN_HANDSHAKE_MS);
+        enter(conn, CONN_HANDSHAKE);
+        set_deadline(conn, CONN_HANDSHAKE_MS);
     }
     return OK;
 }

@@ -67,23 +67,27 @@ struct conn_flusher; /* the list of connections to flush on one loop */
 
 struct conn {
     struct loop_fd io;
-    struct loop *loop;
-    struct conn_flusher *flusher;
+    struct conn_flusher *flusher; /* knows the loop */
     const struct conn_ops *ops;
-    struct ssl_st *ssl;      /* NULL: plain */
-    struct buf *rest;        /* received, not consumed; on demand */
-    struct buf *ciphertext;  /* TLS: encrypted, not yet sent; on demand */
-    struct link flush_link;  /* waits for the end of the turn to send */
-    struct link resume_link; /* … to be offered what is already here */
-    struct loop_task end_task;
-    struct loop_timer deadline; /* of the handshake or of finishing */
-    enum err end_why;
+    struct ssl_st *ssl;             /* NULL: plain */
+    struct buf *rest;               /* received, not consumed; on demand */
+    struct buf *ciphertext;         /* TLS: encrypted, not yet sent; on demand */
+    struct link flush_link;         /* waits for the end of the turn to send */
+    union {                         /* what it waits for besides depends on the state */
+        struct link resume_link;    /* open: to be offered what is already here */
+        struct loop_task end_task;  /* closed: for on_end */
+        struct loop_timer deadline; /* otherwise */
+    };
     uint8_t state;
+    uint8_t end_why; /* enum err */
     bool is_blocked;
     bool is_reading; /* inside on_bytes */
     bool is_read_paused;
     bool has_ended; /* the peer: no byte comes any more */
 };
+
+/* Every idle connection has one: see docs/PERFORMANCE.md. */
+_Static_assert(sizeof(struct conn) <= 104, "an idle connection has grown");
 
 /* Whoever has more connections to wake than should stand in one line, such as the members
  * of rooms, wakes them a few at a time when asked. Returns how many; 0: no more. */
