@@ -207,7 +207,7 @@ static void lay_out_limits(struct settings *settings)
         .rate_strikes = limits->rate_strikes,
     };
     settings->http = (struct http_limits){ limits->head, limits->uri };
-    settings->ws = (struct ws_limits){ .message_bytes = limits->envelope,
+    settings->ws = (struct ws_shared){ .message_bytes = limits->envelope,
                                        .fragments = limits->fragments,
                                        .refuses_binary = true };
 }

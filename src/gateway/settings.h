@@ -36,7 +36,7 @@ struct settings {
     struct config *config; /* owned */
     struct admit_limits admit;
     struct http_limits http;
-    struct ws_limits ws;
+    struct ws_shared ws;        /* without inflater: each worker has its own */
     struct room_settings rooms; /* the defaults */
     struct room_settings *named_rooms;
     size_t named_count;

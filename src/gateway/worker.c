@@ -48,7 +48,6 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
                                .index = index,
                                .loop = loop_new(),
                                .settings = settings_ref(settings),
-                               .ws_limits = settings->ws,
                                .capsets = capsets_new(),
                                .flush_source = { .wake_some = wake_some },
                                .sweep_timer = { .on_fire = on_sweep } };
@@ -183,8 +182,7 @@ void worker_apply(struct worker *worker, struct settings *settings)
     struct live_room *room;
 
     worker->settings = settings_ref(settings);
-    worker->ws_limits = settings->ws;
-    worker->deflated.min_bytes = settings->config->compression_min;
+    ws_settings_changed(worker);
     throttle_set_limits(&worker->throttle, throttle_limits(settings->config));
     worker->tickets.max = settings->config->limits.tickets;
     worker->links.max = settings->config->limits.tickets;

@@ -45,7 +45,7 @@ struct worker {
     struct loop *loop;
     struct conn_flusher *flusher;
     struct settings *settings;
-    struct ws_limits ws_limits; /* outlives a reload: decoders point here */
+    struct ws_shared ws_shared; /* outlives a reload: decoders point here */
     struct capsets *capsets;
     struct token_table tokens;
     struct ticket_table tickets; /* for WebSockets; used on the first worker only */

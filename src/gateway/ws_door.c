@@ -507,14 +507,13 @@ static struct ws_client *client_new(struct exchange *x, const struct upgrade *up
 {
     struct worker *worker = x->worker;
     struct ws_client *client = xcalloc(1, sizeof(*client));
-    bool is_deflated = upgrade->extension.is_on;
 
     client->worker = worker;
     client->identity = identity_ref(x->identity);
     client->timer.on_fire = on_timer;
     client->heard_ms = (uint32_t)loop_now_ms(worker->loop);
-    ws_decoder_init(&client->decoder, WS_SERVER, &worker->ws_limits,
-                    is_deflated ? worker->inflater : NULL);
+    ws_decoder_init(&client->decoder, WS_SERVER, &worker->ws_shared,
+                    upgrade->extension.is_on);
     return client;
 }
 

@@ -30,4 +30,5 @@ void ws_abort_all(struct worker *worker);
 
 /* How frames look: the lanes' encodings. */
 void ws_encodings_init(struct worker *worker);
+void ws_settings_changed(struct worker *worker);
 void ws_encodings_done(struct worker *worker);

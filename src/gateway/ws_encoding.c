@@ -59,8 +59,15 @@ void ws_encodings_init(struct worker *worker)
     worker->deflated = (struct ws_encoding){
         .encoding = { .encode = encode_deflated },
         .deflater = ws_deflater_new(WINDOW_BITS),
-        .min_bytes = worker->settings->config->compression_min,
     };
+    ws_settings_changed(worker);
+}
+
+void ws_settings_changed(struct worker *worker)
+{
+    worker->ws_shared = worker->settings->ws;
+    worker->ws_shared.inflater = worker->inflater;
+    worker->deflated.min_bytes = worker->settings->config->compression_min;
 }
 
 void ws_encodings_done(struct worker *worker)

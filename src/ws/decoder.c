@@ -21,6 +21,7 @@ enum {
     BIT_CONTROL = 0x08,
     LENGTH_16 = 126,
     LENGTH_64 = 127,
+    MAX_HEAD = 14,
 };
 
 enum fault {
@@ -91,6 +92,8 @@ struct ws_assembly {
     bool is_deflated;
     uint8_t control_len;
     struct utf8 utf8;
+    uint8_t head[MAX_HEAD]; /* a frame head cut by the network */
+    uint8_t head_len;
     size_t fragments;
     struct buf message;  /* unmasked, still compressed if is_deflated */
     struct buf inflated; /* the whole message, if is_deflated */
@@ -145,22 +148,32 @@ static size_t head_size(uint8_t second)
     return (second & ~BIT_MASKED) == LENGTH_64 ? size + 8 : size;
 }
 
+static bool has_part_of_head(const struct ws_decoder *d)
+{
+    return d->assembly && d->assembly->head_len;
+}
+
 /* All bytes of the next head, or NULL after keeping what there is of it. */
 static const uint8_t *take_head(struct ws_decoder *d, struct str *bytes)
 {
-    if (d->head_len == 0 && bytes->len >= 2) {
+    struct ws_assembly *a;
+
+    if (!has_part_of_head(d) && bytes->len >= 2) {
         size_t need = head_size((uint8_t)bytes->ptr[1]);
 
         if (bytes->len >= need)
             return (const uint8_t *)take(bytes, need).ptr;
     }
-    while (d->head_len < 2 || d->head_len < head_size(d->head[1])) {
+    if (bytes->len == 0)
+        return NULL;
+    a = assembly_of(d);
+    while (a->head_len < 2 || a->head_len < head_size(a->head[1])) {
         if (bytes->len == 0)
             return NULL;
-        d->head[d->head_len++] = (uint8_t)take(bytes, 1).ptr[0];
+        a->head[a->head_len++] = (uint8_t)take(bytes, 1).ptr[0];
     }
-    d->head_len = 0;
-    return d->head;
+    a->head_len = 0;
+    return a->head;
 }
 
 static uint64_t read_number(const uint8_t *at, size_t size)
@@ -229,9 +242,9 @@ static enum fault check_control(const struct frame *f)
 
 /* How many payload bytes a message may bring. Compression makes random bytes longer, by
  * less than this even with the smallest blocks; the message itself is bounded later. */
-static size_t payload_limit(const struct ws_limits *limits, bool is_deflated)
+static size_t payload_limit(const struct ws_shared *shared, bool is_deflated)
 {
-    size_t max = limits->message_bytes;
+    size_t max = shared->message_bytes;
 
     if (!is_deflated)
         return max;
@@ -242,15 +255,15 @@ static enum fault check_first(const struct ws_decoder *d, const struct frame *f)
 {
     bool is_deflated = f->bits & BIT_DEFLATED;
 
-    if (is_deflated && !d->inflater)
+    if (is_deflated && !d->is_deflated)
         return FAULT_RESERVED;
     if (is_inside_message(d))
         return FAULT_INTERLEAVED;
-    if (f->opcode == WS_OP_BINARY && d->limits->refuses_binary)
+    if (f->opcode == WS_OP_BINARY && d->shared->refuses_binary)
         return FAULT_BINARY;
-    if (f->length > payload_limit(d->limits, is_deflated))
+    if (f->length > payload_limit(d->shared, is_deflated))
         return FAULT_TOO_BIG;
-    return !is_final(f) && d->limits->fragments == 0 ? FAULT_FRAGMENTS : FAULT_NONE;
+    return !is_final(f) && d->shared->fragments == 0 ? FAULT_FRAGMENTS : FAULT_NONE;
 }
 
 static enum fault check_continuation(const struct ws_decoder *d, const struct frame *f)
@@ -261,9 +274,9 @@ static enum fault check_continuation(const struct ws_decoder *d, const struct fr
         return FAULT_RESERVED;
     if (!is_inside_message(d))
         return FAULT_STRAY_CONTINUATION;
-    if (f->length > payload_limit(d->limits, a->is_deflated) - a->message.len)
+    if (f->length > payload_limit(d->shared, a->is_deflated) - a->message.len)
         return FAULT_TOO_BIG;
-    return a->fragments >= d->limits->fragments ? FAULT_FRAGMENTS : FAULT_NONE;
+    return a->fragments >= d->shared->fragments ? FAULT_FRAGMENTS : FAULT_NONE;
 }
 
 static enum fault check_head(const struct ws_decoder *d, const struct frame *f)
@@ -326,8 +339,8 @@ static struct ws_event inflated_event(struct ws_decoder *d, struct str compresse
     struct ws_assembly *a = assembly_of(d);
     enum err err;
 
-    buf_init(&a->inflated, d->limits->message_bytes);
-    err = ws_inflate(d->inflater, compressed, &a->inflated);
+    buf_init(&a->inflated, d->shared->message_bytes);
+    err = ws_inflate(d->shared->inflater, compressed, &a->inflated);
     if (err)
         return violation(d, err == ERR_TOO_BIG ? FAULT_TOO_BIG : FAULT_DEFLATE);
     if (!is_binary && !utf8_is_valid(buf_str(&a->inflated)))
@@ -396,7 +409,7 @@ static void begin_frame(struct ws_decoder *d, const struct frame *f)
         a->in_message = true;
         a->is_binary = f->opcode == WS_OP_BINARY;
         a->is_deflated = f->bits & BIT_DEFLATED;
-        buf_init(&a->message, payload_limit(d->limits, a->is_deflated));
+        buf_init(&a->message, payload_limit(d->shared, a->is_deflated));
     }
     a->fragments++;
 }
@@ -467,8 +480,11 @@ static struct ws_event next_frame(struct ws_decoder *d, struct str *bytes)
     fault = check_head(d, &f);
     if (fault)
         return violation(d, fault);
-    if (f.length <= bytes->len && is_final(&f) && f.opcode != WS_OP_CONT)
+    if (f.length <= bytes->len && is_final(&f) && f.opcode != WS_OP_CONT) {
+        if (d->assembly && !d->assembly->in_message)
+            d->assembly->is_spent = true; /* it held a part of the head */
         return whole_frame(d, &f, take(bytes, (size_t)f.length));
+    }
     begin_frame(d, &f);
     return continue_frame(d, bytes);
 }
@@ -476,12 +492,12 @@ static struct ws_event next_frame(struct ws_decoder *d, struct str *bytes)
 /* --- the decoder --- */
 
 void ws_decoder_init(struct ws_decoder *d, enum ws_role role,
-                     const struct ws_limits *limits, struct ws_inflater *inflater)
+                     const struct ws_shared *shared, bool is_deflated)
 {
     *d = (struct ws_decoder){
-        .limits = limits,
-        .inflater = inflater,
+        .shared = shared,
         .role = (uint8_t)role,
+        .is_deflated = is_deflated,
     };
 }
 
@@ -489,7 +505,6 @@ void ws_decoder_done(struct ws_decoder *d)
 {
     assembly_free(d->assembly);
     d->assembly = NULL;
-    d->head_len = 0;
 }
 
 struct ws_event ws_decode(struct ws_decoder *d, struct str *bytes)
@@ -509,5 +524,5 @@ struct ws_event ws_decode(struct ws_decoder *d, struct str *bytes)
 
 bool ws_decoder_is_idle(const struct ws_decoder *d)
 {
-    return d->head_len == 0 && (!d->assembly || d->assembly->is_spent);
+    return !d->assembly || d->assembly->is_spent;
 }

@@ -56,28 +56,31 @@ struct ws_event {
     const char *why;
 };
 
-struct ws_limits {
-    size_t message_bytes; /* after inflation; WS_CODE_TOO_BIG */
-    size_t fragments;     /* frames of one fragmented message; WS_CODE_TOO_BIG */
-    bool refuses_binary;  /* 1003 at the first binary frame (D6) */
-};
+struct ws_inflater; /* see deflate.h */
 
-struct ws_inflater; /* shared by all connections of a loop; see deflate.h */
+/* What all connections of a loop share. */
+struct ws_shared {
+    size_t message_bytes;         /* after inflation; WS_CODE_TOO_BIG */
+    size_t fragments;             /* frames of one fragmented message; WS_CODE_TOO_BIG */
+    bool refuses_binary;          /* 1003 at the first binary frame (D6) */
+    struct ws_inflater *inflater; /* for those that take compressed messages */
+};
 
 enum ws_role { WS_SERVER, WS_CLIENT }; /* whom the decoder serves: servers demand masks */
 
 struct ws_decoder {
-    const struct ws_limits *limits; /* shared, outlives the decoder */
-    struct ws_inflater *inflater;   /* NULL: RSV1 is a violation */
+    const struct ws_shared *shared; /* outlives the decoder */
     struct ws_assembly *assembly;   /* on demand; NULL while idle between messages */
-    uint8_t head[14];               /* a frame header cut by the network */
-    uint8_t head_len;
     uint8_t role;
-    bool has_closed; /* a close frame or violation was seen; later bytes are ignored */
+    bool is_deflated; /* compression was agreed on; else RSV1 is a violation */
+    bool has_closed;  /* a close frame or violation was seen; later bytes are ignored */
 };
 
+/* Every idle connection has one: see docs/PERFORMANCE.md. */
+_Static_assert(sizeof(struct ws_decoder) <= 24, "an idle connection has grown");
+
 void ws_decoder_init(struct ws_decoder *d, enum ws_role role,
-                     const struct ws_limits *limits, struct ws_inflater *inflater);
+                     const struct ws_shared *shared, bool is_deflated);
 void ws_decoder_done(struct ws_decoder *d);
 
 /* Takes from the front of `*bytes`, which is writable memory (control frames and partial

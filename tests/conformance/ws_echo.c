@@ -41,7 +41,6 @@ enum {
 };
 
 static const struct http_limits http_limits = { MAX_HEAD, MAX_TARGET };
-static const struct ws_limits ws_limits = { MAX_MESSAGE, MAX_FRAGMENTS, false };
 
 struct echo {
     struct loop *loop;
@@ -50,7 +49,7 @@ struct echo {
     struct loop_fd signals;
     struct loop_timer shutdown;
     struct link clients;
-    struct ws_inflater *inflater;
+    struct ws_shared shared;
     struct ws_deflater *deflaters[WINDOWS]; /* on demand */
     struct buf compressed;                  /* the message being sent */
     uint64_t head_timeout_ms;
@@ -196,8 +195,7 @@ static void accept_upgrade(struct client *client, const struct upgrade *upgrade)
 
     upgrade_write(&client->outbox, upgrade);
     loop_timer_clear(client->echo->loop, &client->head_timer);
-    ws_decoder_init(&client->decoder, WS_SERVER, &ws_limits,
-                    is_deflated ? client->echo->inflater : NULL);
+    ws_decoder_init(&client->decoder, WS_SERVER, &client->echo->shared, is_deflated);
     client->window_bits = is_deflated ? (uint8_t)upgrade->extension.server_bits : 0;
     client->is_websocket = true;
     conn_wake(&client->conn);
@@ -395,7 +393,7 @@ static void echo_init(struct echo *echo)
 {
     *echo = (struct echo){
         .loop = loop_new(),
-        .inflater = ws_inflater_new(),
+        .shared = { MAX_MESSAGE, MAX_FRAGMENTS, false, ws_inflater_new() },
         .shutdown.on_fire = on_shutdown,
         .head_timeout_ms = HEAD_TIMEOUT_MS,
     };
@@ -408,7 +406,7 @@ static void echo_done(struct echo *echo)
 {
     for (size_t i = 0; i < WINDOWS; i++)
         ws_deflater_free(echo->deflaters[i]);
-    ws_inflater_free(echo->inflater);
+    ws_inflater_free(echo->shared.inflater);
     buf_done(&echo->compressed);
     conn_flusher_free(echo->flusher);
     loop_free(echo->loop);

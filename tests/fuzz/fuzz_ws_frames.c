@@ -88,7 +88,7 @@ static void run(const struct ws_decoder *made, struct str bytes, size_t first,
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static struct ws_inflater *inflater;
-    struct ws_limits limits = { .message_bytes = 4096, .fragments = 20 };
+    struct ws_shared shared = { .message_bytes = 4096, .fragments = 20 };
     struct buf whole, other;
     struct ws_decoder d;
     struct str stream;
@@ -99,10 +99,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (!inflater)
         inflater = ws_inflater_new();
     if (bytes[0] & BIT_SMALL)
-        limits = (struct ws_limits){ .message_bytes = 16, .fragments = 2 };
-    limits.refuses_binary = bytes[0] & BIT_TEXT_ONLY;
-    ws_decoder_init(&d, bytes[0] & BIT_CLIENT ? WS_CLIENT : WS_SERVER, &limits,
-                    bytes[0] & BIT_DEFLATE ? inflater : NULL);
+        shared = (struct ws_shared){ .message_bytes = 16, .fragments = 2 };
+    shared.refuses_binary = bytes[0] & BIT_TEXT_ONLY;
+    shared.inflater = inflater;
+    ws_decoder_init(&d, bytes[0] & BIT_CLIENT ? WS_CLIENT : WS_SERVER, &shared,
+                    bytes[0] & BIT_DEFLATE);
     stream = (struct str){ (const char *)bytes + SETUP_BYTES, size - SETUP_BYTES };
     cut = stream.len ? (size_t)(bytes[1] << 8 | bytes[2]) % stream.len : 0;
     buf_init(&whole, MAX_EVENTS);

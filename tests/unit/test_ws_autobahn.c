@@ -412,14 +412,14 @@ TEST(compressed_messages_of_every_kind_arrive_as_section_12_asks)
     struct ws_deflater *deflater = ws_deflater_new(15);
     struct vector_setup setup = vector_server;
 
-    setup.inflater = ws_inflater_new();
+    setup.shared.inflater = ws_inflater_new();
     FOR_EACH_CASE(kind, deflate_samples)
         for (size_t i = 0; i < COUNT(deflate_sizes); i++)
             check_deflate(deflater, &setup,
                           &(struct deflate_case){ kind->sample, kind->is_binary,
                                                   deflate_sizes[i].length,
                                                   deflate_sizes[i].fragment });
-    ws_inflater_free(setup.inflater);
+    ws_inflater_free(setup.shared.inflater);
     ws_deflater_free(deflater);
 }
 
@@ -427,7 +427,7 @@ TEST(compressed_messages_arrive_under_every_offer_of_section_13)
 {
     struct vector_setup setup = vector_server;
 
-    setup.inflater = ws_inflater_new();
+    setup.shared.inflater = ws_inflater_new();
     FOR_EACH_CASE(offer, deflate_offers) {
         struct ws_extension ext;
         struct ws_deflater *deflater;
@@ -443,5 +443,5 @@ TEST(compressed_messages_arrive_under_every_offer_of_section_13)
                                                   deflate_sizes[i].fragment });
         ws_deflater_free(deflater);
     }
-    ws_inflater_free(setup.inflater);
+    ws_inflater_free(setup.shared.inflater);
 }

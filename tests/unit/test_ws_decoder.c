@@ -100,7 +100,7 @@ TEST(every_breach_of_the_framing_rules_fails_the_connection) /* RFC 6455 5 */
 TEST(limits_are_kept_from_the_head_on)
 {
     static const struct vector_setup setup = {
-        .limits = { .message_bytes = 10, .fragments = 3, .refuses_binary = true },
+        .shared = { .message_bytes = 10, .fragments = 3, .refuses_binary = true },
     };
     /* clang-format off */
     static const struct vector vectors[] = {
@@ -129,7 +129,7 @@ TEST(a_client_takes_unmasked_frames_only)
 {
     static const struct vector_setup setup = {
         .role = WS_CLIENT,
-        .limits = { .message_bytes = 1000, .fragments = 3 },
+        .shared = { .message_bytes = 1000, .fragments = 3 },
     };
     /* clang-format off */
     static const struct vector vectors[] = {
@@ -149,8 +149,7 @@ TEST(compressed_messages_are_inflated_and_checked) /* RFC 7692 7.2.3 */
 {
     struct ws_inflater *inflater = ws_inflater_new();
     const struct vector_setup setup = {
-        .limits = { .message_bytes = 10, .fragments = 5 },
-        .inflater = inflater,
+        .shared = { .message_bytes = 10, .fragments = 5, .inflater = inflater },
     };
     /* clang-format off */
     static const struct vector vectors[] = {
@@ -190,7 +189,7 @@ TEST(a_whole_frame_is_handed_out_where_it_lies)
     buf_init(&buf, 1000);
     vector_put(&buf, 0x81, S("Hello"));
     bytes = buf_str(&buf);
-    ws_decoder_init(&d, WS_SERVER, &vector_server.limits, NULL);
+    ws_decoder_init(&d, WS_SERVER, &vector_server.shared, false);
     ev = ws_decode(&d, &bytes);
     CHECK_INT(ev.type, WS_MESSAGE);
     CHECK(ev.is_masked);
@@ -214,7 +213,7 @@ TEST(an_assembled_message_is_checked_and_its_memory_freed_by_the_next_call)
     vector_put(&buf, 0x01, S("Hel"));
     vector_put(&buf, 0x80, S("lo"));
     bytes = buf_str(&buf);
-    ws_decoder_init(&d, WS_SERVER, &vector_server.limits, NULL);
+    ws_decoder_init(&d, WS_SERVER, &vector_server.shared, false);
     CHECK(ws_decoder_is_idle(&d));
     ev = ws_decode(&d, &bytes);
     CHECK_INT(ev.type, WS_MESSAGE);
@@ -238,7 +237,7 @@ TEST(a_decoder_is_idle_between_messages_only)
     vector_put(&bytes, 0x01, S("ab"));
     vector_put(&bytes, 0x89, S("p"));
     vector_put(&bytes, 0x80, S("c"));
-    ws_decoder_init(&d, WS_SERVER, &vector_server.limits, NULL);
+    ws_decoder_init(&d, WS_SERVER, &vector_server.shared, false);
     for (size_t i = 0; i < bytes.len; i++) {
         CHECK_INT(ws_decoder_is_idle(&d), i == 0);
         CHECK(vector_feed(&d, str_slice(buf_str(&bytes), i, i + 1), &out));
@@ -258,7 +257,7 @@ TEST(a_ping_in_two_pieces_leaves_nothing_behind)
     buf_init(&bytes, 1000);
     buf_init(&out, 1000);
     vector_put(&bytes, 0x89, S("ping"));
-    ws_decoder_init(&d, WS_SERVER, &vector_server.limits, NULL);
+    ws_decoder_init(&d, WS_SERVER, &vector_server.shared, false);
     CHECK(vector_feed(&d, str_slice(buf_str(&bytes), 0, 8), &out));
     CHECK(d.assembly != NULL);
     CHECK(vector_feed(&d, str_slice(buf_str(&bytes), 8, bytes.len), &out));
@@ -270,16 +269,36 @@ TEST(a_ping_in_two_pieces_leaves_nothing_behind)
     buf_done(&out);
 }
 
+TEST(a_head_in_two_pieces_leaves_nothing_behind)
+{
+    struct buf bytes, out;
+    struct ws_decoder d;
+
+    buf_init(&bytes, 1000);
+    buf_init(&out, 1000);
+    vector_put(&bytes, 0x81, S("Hello"));
+    ws_decoder_init(&d, WS_SERVER, &vector_server.shared, false);
+    CHECK(vector_feed(&d, str_slice(buf_str(&bytes), 0, 3), &out));
+    CHECK(!ws_decoder_is_idle(&d));
+    CHECK(vector_feed(&d, str_slice(buf_str(&bytes), 3, bytes.len), &out));
+    CHECK_STR(buf_str(&out), S("text:Hello"));
+    CHECK(d.assembly == NULL);
+    CHECK(ws_decoder_is_idle(&d));
+    ws_decoder_done(&d);
+    buf_done(&bytes);
+    buf_done(&out);
+}
+
 TEST(a_head_that_announces_a_gigabyte_allocates_next_to_nothing)
 {
-    static const struct ws_limits limits = { .message_bytes = (size_t)4 << 30,
+    static const struct ws_shared shared = { .message_bytes = (size_t)4 << 30,
                                              .fragments = 10 };
     char head[] = "\x82\xff\0\0\0\0\x40\0\0\0\1\2\3\4payload";
     struct str bytes = { head, sizeof(head) - 1 };
     size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     struct ws_decoder d;
 
-    ws_decoder_init(&d, WS_SERVER, &limits, NULL);
+    ws_decoder_init(&d, WS_SERVER, &shared, false);
     CHECK_INT(ws_decode(&d, &bytes).type, WS_NEED_MORE);
     CHECK(!ws_decoder_is_idle(&d));
     CHECK(mallinfo2().uordblks + mallinfo2().hblkhd - before < 4096);
@@ -302,7 +321,7 @@ TEST(after_the_end_all_bytes_are_swallowed)
         struct str bytes = { text, c->bytes.len };
 
         memcpy(text, c->bytes.ptr, c->bytes.len);
-        ws_decoder_init(&d, WS_SERVER, &vector_server.limits, NULL);
+        ws_decoder_init(&d, WS_SERVER, &vector_server.shared, false);
         CHECK_INT(ws_decode(&d, &bytes).type, c->type);
         CHECK(d.has_closed);
         CHECK(bytes.len > 0);
@@ -317,7 +336,7 @@ TEST(no_bytes_at_all_are_no_event)
     struct ws_decoder d;
     struct str bytes = {};
 
-    ws_decoder_init(&d, WS_SERVER, &vector_server.limits, NULL);
+    ws_decoder_init(&d, WS_SERVER, &vector_server.shared, false);
     CHECK_INT(ws_decode(&d, &bytes).type, WS_NEED_MORE);
     CHECK(ws_decoder_is_idle(&d));
     ws_decoder_done(&d);
@@ -331,7 +350,7 @@ static size_t fails_after(struct str bytes)
     size_t at = 0;
 
     buf_init(&out, 1000);
-    ws_decoder_init(&d, WS_SERVER, &vector_server.limits, NULL);
+    ws_decoder_init(&d, WS_SERVER, &vector_server.shared, false);
     while (at < bytes.len && vector_feed(&d, str_slice(bytes, at, at + 1), &out))
         at++;
     CHECK_STR(buf_str(&out), S("fail:1007"));

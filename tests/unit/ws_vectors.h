@@ -44,13 +44,12 @@ struct vector {
 
 struct vector_setup {
     enum ws_role role;
-    struct ws_limits limits;
-    struct ws_inflater *inflater;
+    struct ws_shared shared;
 };
 
 static const struct vector_setup vector_server = {
     .role = WS_SERVER,
-    .limits = { .message_bytes = 16 << 20, .fragments = 100000 },
+    .shared = { .message_bytes = 16 << 20, .fragments = 100000 },
 };
 
 static const uint32_t vector_mask = 0x3d21fa37;
@@ -172,7 +171,7 @@ static bool vector_event(struct buf *out, const struct ws_event *ev)
     bool goes_on;
 
     buf_clear(out);
-    ws_decoder_init(&d, setup->role, &setup->limits, setup->inflater);
+    ws_decoder_init(&d, setup->role, &setup->shared, setup->shared.inflater);
     goes_on = vector_feed(&d, str_slice(bytes, 0, first), out);
     for (; goes_on && at < bytes.len; at += step)
         goes_on = vector_feed(&d, str_slice(bytes, at, at + step), out);
