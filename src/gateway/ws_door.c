@@ -46,6 +46,10 @@ struct ws_client {
     bool awaits_pong;
 };
 
+/* Every idle connection has one: see docs/PERFORMANCE.md. The next size of memory that
+ * the allocator knows is 384. */
+_Static_assert(sizeof(struct ws_client) <= 320, "an idle connection has grown");
+
 static const struct conn_ops ws_ops;
 static const struct member_ops member_ops;
 
@@ -88,9 +92,9 @@ static void leave_room(struct ws_client *client)
 {
     struct live_room *room;
 
-    if (!client->member.topic)
+    if (!member_topic(&client->member))
         return;
-    room = live_room_of(client->member.topic);
+    room = live_room_of(member_topic(&client->member));
     member_leave(&client->member, loop_now_ms(client->worker->loop));
     client->worker->metrics.members--;
     room_left(room);
@@ -174,14 +178,14 @@ static void on_end(struct conn *conn, enum err why [[maybe_unused]])
  * either, until he has them. */
 static void hold_reads(struct ws_client *client)
 {
-    if (client->member.is_blocked || client->member.count > ANSWERS_MAX)
+    if (client->member.is_blocked || member_waiting(&client->member) > ANSWERS_MAX)
         conn_pause_reads(&client->conn, true);
 }
 
 static void send_error(struct ws_client *client, const struct admission *a,
                        const struct refusal *refusal)
 {
-    struct topic *topic = client->member.topic;
+    struct topic *topic = member_topic(&client->member);
     char id[SYSTEM_ID];
     struct json_writer w;
     struct buf out;
@@ -209,7 +213,7 @@ static void refuse(struct ws_client *client, const struct admission *a,
         return;
     }
     send_error(client, a, refusal);
-    room_announce_violation(live_room_of(client->member.topic), a, refusal);
+    room_announce_violation(live_room_of(member_topic(&client->member)), a, refusal);
     if (refusal->is_abuse)
         ws_close(client, WS_CODE_RATE, S("rate_limited: too fast for too long"));
 }
@@ -218,7 +222,7 @@ static void refuse(struct ws_client *client, const struct admission *a,
 static void receive(struct ws_client *client, const struct ws_event *ev)
 {
     struct worker *worker = client->worker;
-    struct topic *topic = client->member.topic;
+    struct topic *topic = member_topic(&client->member);
     struct live_room *room = live_room_of(topic);
     struct refusal refusal;
     struct admission a;
@@ -374,7 +378,7 @@ static void on_taken(struct conn *conn, size_t bytes)
             frame_rest(spans, member_pull(&client->member, spans, TAIL_SPANS), bytes,
                        client->frame_left);
     member_taken(&client->member, bytes);
-    if (!client->member.is_blocked && client->member.count <= ANSWERS_MAX)
+    if (!client->member.is_blocked && member_waiting(&client->member) <= ANSWERS_MAX)
         conn_pause_reads(conn, false);
     if (client->member.is_blocked && bytes)
         loop_timer_set(client->worker->loop, &client->timer,
@@ -653,7 +657,7 @@ static bool lists_equal(struct str_list a, struct str_list b)
 static void change_identity(struct ws_client *client, struct identity *identity)
 {
     const struct identity *was = client->identity;
-    struct topic *topic = client->member.topic;
+    struct topic *topic = member_topic(&client->member);
     struct live_room *room;
 
     if (client->is_closing)

@@ -13,20 +13,32 @@ enum { FIRST_SLICES = 4, COPY_BLOCK = 4096 };
 
 static struct slice *last_slice(struct member *m)
 {
-    return m->count ? &m->slices[m->first + m->count - 1] : NULL;
+    struct outbox *box = m->outbox;
+
+    return box && box->count ? &box->slices[box->first + box->count - 1] : NULL;
+}
+
+static struct outbox *outbox_resize(struct outbox *box, size_t room)
+{
+    return xrealloc(box, sizeof(*box) + room * sizeof(box->slices[0]));
 }
 
 static struct slice *new_slice(struct member *m)
 {
-    if (m->slices && m->first + m->count == m->room && m->first > 0) {
-        memmove(m->slices, m->slices + m->first, m->count * sizeof(*m->slices));
-        m->first = 0;
+    struct outbox *box = m->outbox;
+
+    if (!box) {
+        box = outbox_resize(NULL, FIRST_SLICES);
+        *box = (struct outbox){ .room = FIRST_SLICES };
+    } else if (box->first + box->count == box->room && box->first > 0) {
+        memmove(box->slices, box->slices + box->first, box->count * sizeof(*box->slices));
+        box->first = 0;
+    } else if (box->first + box->count == box->room) {
+        box = outbox_resize(box, box->room * 2);
+        box->room *= 2;
     }
-    if (m->first + m->count == m->room) {
-        m->room = m->room ? m->room * 2 : FIRST_SLICES;
-        m->slices = xrealloc(m->slices, m->room * sizeof(*m->slices));
-    }
-    m->count++;
+    m->outbox = box;
+    box->count++;
     return last_slice(m);
 }
 
@@ -36,15 +48,13 @@ static void add_copy(struct member *m, struct str bytes, bool counts)
     struct slice *last = last_slice(m);
     struct block *block;
 
-    if (counts)
-        m->queued += (uint32_t)bytes.len;
     if (last && last->counts == counts && last->block->refs == 1 && !last->block->next &&
         last->to == last->block->used &&
         last->block->size - last->block->used >= bytes.len) {
         block = last->block;
     } else {
         /* Where some wait, more will come: many small ones share a block. */
-        bool has_company = m->is_blocked || m->count > 0;
+        bool has_company = m->is_blocked || last;
         size_t size = has_company && bytes.len < COPY_BLOCK ? COPY_BLOCK : bytes.len;
 
         block = block_new(size, 0);
@@ -54,6 +64,8 @@ static void add_copy(struct member *m, struct str bytes, bool counts)
     memcpy(block->bytes + block->used, bytes.ptr, bytes.len);
     block->used += (uint32_t)bytes.len;
     last->to = block->used;
+    if (counts)
+        m->outbox->queued += (uint32_t)bytes.len;
 }
 
 void member_add_slice(struct member *m, struct block *block, uint32_t from, uint32_t to)
@@ -66,23 +78,21 @@ void member_add_slice(struct member *m, struct block *block, uint32_t from, uint
         add_copy(m, (struct str){ block->bytes + from, to - from }, true);
         return;
     }
-    m->queued += to - from;
-    if (last && last->counts && last->block == block && last->to == from) {
+    if (last && last->counts && last->block == block && last->to == from)
         last->to = to;
-        return;
-    }
-    *new_slice(m) = (struct slice){ block_ref(block), from, to, true };
+    else
+        *new_slice(m) = (struct slice){ block_ref(block), from, to, true };
+    m->outbox->queued += to - from;
 }
 
 static void drop_slices(struct member *m)
 {
-    for (; m->count; m->count--, m->first++)
-        block_unref(m->slices[m->first].block);
-    free(m->slices);
-    m->slices = NULL;
-    m->first = 0;
-    m->room = 0;
-    m->queued = 0;
+    struct outbox *box = m->outbox;
+
+    for (size_t i = 0; i < member_waiting(m); i++)
+        block_unref(box->slices[box->first + i].block);
+    free(box);
+    m->outbox = NULL;
 }
 
 void member_clear(struct member *m)
@@ -161,17 +171,18 @@ size_t member_backlog(const struct member *m)
 
     if (is_live(m) && m->lane->visible > m->block->base + m->at)
         open = (size_t)(m->lane->visible - m->block->base - m->at);
-    return m->queued + open;
+    return open + (m->outbox ? m->outbox->queued : 0);
 }
 
 /* --- taking --- */
 
 static size_t pull_slices(const struct member *m, struct iovec *out, size_t max)
 {
-    size_t n = m->count < max ? m->count : max;
+    size_t waiting = member_waiting(m);
+    size_t n = waiting < max ? waiting : max;
 
     for (size_t i = 0; i < n; i++) {
-        const struct slice *slice = &m->slices[m->first + i];
+        const struct slice *slice = &m->outbox->slices[m->outbox->first + i];
 
         out[i] =
             (struct iovec){ slice->block->bytes + slice->from, slice->to - slice->from };
@@ -205,37 +216,38 @@ size_t member_pull(struct member *m, struct iovec *out, size_t max)
 {
     size_t n;
 
-    if (m->count == 0 && m->replay_seq)
+    if (m->replay_seq && !m->outbox)
         member_replay_more(m);
     n = pull_slices(m, out, max);
-    if (n < max && n == m->count && is_live(m))
+    if (n < max && is_live(m))
         n += pull_open(m, out + n, max - n);
     return n;
 }
 
 static size_t take_from_slice(struct member *m, size_t bytes)
 {
-    struct slice *slice = &m->slices[m->first];
+    struct outbox *box = m->outbox;
+    struct slice *slice = &box->slices[box->first];
     size_t taken = slice->to - slice->from;
 
     if (taken > bytes)
         taken = bytes;
     slice->from += (uint32_t)taken;
     if (slice->counts)
-        m->queued -= (uint32_t)taken;
+        box->queued -= (uint32_t)taken;
     if (slice->from == slice->to) {
         block_unref(slice->block);
-        m->first++;
-        m->count--;
+        box->first++;
+        box->count--;
     }
     return taken;
 }
 
 void member_taken(struct member *m, size_t bytes)
 {
-    while (bytes && m->count)
+    while (bytes && member_waiting(m))
         bytes -= take_from_slice(m, bytes);
-    if (m->count == 0 && m->room)
+    if (m->outbox && m->outbox->count == 0)
         drop_slices(m);
     while (bytes && is_live(m)) {
         size_t here;
@@ -260,8 +272,8 @@ static void copy_slices(struct member *m)
 {
     struct member copy = { .is_blocked = true };
 
-    for (size_t i = 0; i < m->count; i++) {
-        const struct slice *slice = &m->slices[m->first + i];
+    for (size_t i = 0; i < member_waiting(m); i++) {
+        const struct slice *slice = &m->outbox->slices[m->outbox->first + i];
 
         add_copy(
             &copy,
@@ -269,11 +281,7 @@ static void copy_slices(struct member *m)
             slice->counts);
     }
     drop_slices(m);
-    m->slices = copy.slices;
-    m->first = copy.first;
-    m->count = copy.count;
-    m->room = copy.room;
-    m->queued = copy.queued;
+    m->outbox = copy.outbox;
 }
 
 void member_set_blocked(struct member *m, bool is_blocked)
@@ -281,7 +289,7 @@ void member_set_blocked(struct member *m, bool is_blocked)
     if (m->is_blocked == is_blocked)
         return;
     m->is_blocked = is_blocked;
-    if (is_blocked && m->count)
+    if (is_blocked && m->outbox)
         copy_slices(m);
 }
 

@@ -53,29 +53,43 @@ struct slice {
     bool counts; /* towards the hard mark: not the welcome, not a replay */
 };
 
-struct member {
-    const struct member_ops *ops;
-    struct topic *topic; /* NULL after member_leave() */
-    struct participant *participant;
-    struct capset *capabilities; /* what its credential may send; one reference */
-    struct lane *lane;
-    struct link lane_link;  /* in lane->readers or topic->directed; not while replaying */
-    struct link peer_link;  /* in participant->members */
-    struct link ready_link; /* in topic->ready */
-    struct block *block;    /* the cursor: one reference; NULL while directed */
-    struct slice *slices;
-    uint64_t replay_seq;         /* the next entry to replay; 0: live */
-    uint64_t connected_ms;       /* wall clock */
-    uint64_t number;             /* names the connection in lists; not 0 */
-    uint32_t at;                 /* the cursor in `block` */
+/* What stands before the cursor. */
+struct outbox {
     uint32_t queued;             /* bytes in slices that count */
     uint32_t first, count, room; /* slices in use, and allocated */
-    uint8_t routing;
-    bool wants_echo;
-    bool is_blocked;
-    bool was_warned; /* slow_consumer, since it was last empty */
-    bool is_ending;
+    struct slice slices[];
 };
+
+struct member {
+    const struct member_ops *ops;
+    struct participant *participant; /* NULL after member_leave() */
+    struct capset *capabilities;     /* what its credential may send; one reference */
+    struct lane *lane;
+    struct link lane_link; /* in lane->readers, or in the topic's directed or ready; not
+                            * while replaying */
+    struct link peer_link; /* in participant->members */
+    struct block *block;   /* the cursor: one reference; NULL while directed */
+    struct outbox *outbox; /* NULL: nothing stands before the cursor */
+    uint64_t replay_seq;   /* the next entry to replay; 0: live */
+    uint64_t connected_ms; /* wall clock */
+    uint64_t number;       /* names the connection in lists; not 0 */
+    uint32_t at;           /* the cursor in `block` */
+    uint8_t routing;
+    bool wants_echo : 1;
+    bool is_ready : 1; /* stands in topic->ready */
+    bool is_blocked : 1;
+    bool was_warned : 1; /* slow_consumer, since it was last empty */
+    bool is_ending : 1;
+};
+
+/* Every idle connection has one: see docs/PERFORMANCE.md. */
+_Static_assert(sizeof(struct member) <= 112, "an idle connection has grown");
+
+/* How many slices wait. */
+static inline size_t member_waiting(const struct member *member)
+{
+    return member->outbox ? member->outbox->count : 0;
+}
 
 /* Fills spans with what to send next. */
 size_t member_pull(struct member *member, struct iovec *out, size_t max);

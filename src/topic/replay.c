@@ -13,7 +13,7 @@ enum { BATCH_BYTES = 64 * 1024 };
 
 static void send_gap(struct member *m, struct str after, uint64_t missed)
 {
-    struct topic *topic = m->topic;
+    struct topic *topic = member_topic(m);
     char id[SYSTEM_ID];
     struct json_writer w;
     struct buf out;
@@ -56,7 +56,7 @@ static bool is_wanted(const struct member *m, const struct entry *entry)
 {
     if (entry->sender == m->number && !m->wants_echo)
         return false; /* said while it was catching up */
-    return topic_entry_concerns(m->topic, entry, m->participant->id,
+    return topic_entry_concerns(member_topic(m), entry, m->participant->id,
                                 (enum routing)m->routing);
 }
 
@@ -77,7 +77,7 @@ static void add_entry(struct member *m, struct str text, struct buf *frames)
 
 void member_replay_more(struct member *m)
 {
-    struct topic *topic = m->topic;
+    struct topic *topic = member_topic(m);
     struct buf frames;
 
     if (m->replay_seq < topic->ring.first_seq) {
@@ -100,7 +100,7 @@ void member_replay_more(struct member *m)
 
 bool member_replay_after(struct member *m, struct str id)
 {
-    struct topic *topic = m->topic;
+    struct topic *topic = member_topic(m);
     uint64_t seq = ring_find(&topic->ring, id);
     bool is_found = seq != 0;
 

@@ -83,7 +83,7 @@ void member_seat(struct member *member)
         lane_seat(member->lane, &member->lane_link);
         member_go_live(member);
     } else {
-        list_append(&member->topic->directed, &member->lane_link);
+        list_append(&member_topic(member)->directed, &member->lane_link);
     }
 }
 
@@ -93,8 +93,21 @@ void member_unseat(struct member *member)
         lane_unseat(member->lane, &member->lane_link);
     else
         list_remove(&member->lane_link);
+    member->is_ready = false;
     block_unref(member->block);
     member->block = NULL;
+}
+
+/* A directed member that has, or has not, something to be woken for. */
+static void set_ready(struct member *member, bool is_ready)
+{
+    struct topic *topic = member_topic(member);
+
+    if (member->is_ready == is_ready)
+        return;
+    member->is_ready = is_ready;
+    list_remove(&member->lane_link);
+    list_append(is_ready ? &topic->ready : &topic->directed, &member->lane_link);
 }
 
 enum err topic_may_join(const struct topic *topic, struct str id)
@@ -119,7 +132,6 @@ void topic_join(struct topic *topic, struct member *member, const struct join *j
     if (topic->settings->duplicate == DUPLICATE_REPLACE)
         participant_end(participant, END_REPLACED);
     *member = (struct member){ .ops = join->ops,
-                               .topic = topic,
                                .participant = participant,
                                .lane = topic_lane_use(topic, join->encoding),
                                .routing = (uint8_t)join->routing,
@@ -138,31 +150,22 @@ void topic_join(struct topic *topic, struct member *member, const struct join *j
 
 void member_leave(struct member *member, uint64_t now_ms)
 {
-    struct topic *topic = member->topic;
+    struct topic *topic = member_topic(member);
     struct participant *participant = member->participant;
 
     if (!topic)
         return;
     member_unseat(member);
     list_remove(&member->peer_link);
-    list_remove(&member->ready_link);
     member_clear(member);
     member_set_capabilities(member, NULL);
     topic_lane_leave(topic, member->lane);
-    member->topic = NULL;
     member->participant = NULL;
     topic->member_count--;
     if (--participant->member_count == 0) {
         presence_changed(participant);
         participant_rest(participant, now_ms);
     }
-}
-
-/* To be woken although no lane knows it. */
-static void mark_ready(struct member *member)
-{
-    if (!link_is_set(&member->ready_link))
-        list_append(&member->topic->ready, &member->ready_link);
 }
 
 void member_set_routing(struct member *member, enum routing routing)
@@ -175,8 +178,8 @@ void member_set_routing(struct member *member, enum routing routing)
         return; /* is seated where it belongs when it has caught up */
     member_unseat(member);
     member_seat(member);
-    if (routing == ROUTE_DIRECTED && member->count)
-        mark_ready(member);
+    if (routing == ROUTE_DIRECTED && member_waiting(member))
+        set_ready(member, true);
 }
 
 /* --- appending --- */
@@ -226,7 +229,7 @@ static void deliver_directed(struct member *member, const struct member *sender,
     if (member == sender && !member->wants_echo)
         return;
     member_add_slice(member, tail, tail->used - (uint32_t)frame_len, tail->used);
-    mark_ready(member);
+    set_ready(member, true);
 }
 
 /* The last frame to those directed members of one participant that read this lane. */
@@ -245,18 +248,26 @@ static void deliver_to(struct topic *topic, struct str id, const struct lane *la
             deliver_directed(member, entry->sender, frame_len);
 }
 
+/* The last frame to those of the list that read this lane. */
+static void deliver_all(struct link *members, const struct lane *lane,
+                        const struct topic_entry *entry, size_t frame_len)
+{
+    struct member *member;
+
+    LIST_FOREACH(member, members, lane_link)
+        if (member->lane == lane)
+            deliver_directed(member, entry->sender, frame_len);
+}
+
 /* Hands the frame just committed in the lane to its directed members. */
 static void route_directed(struct topic *topic, const struct lane *lane,
                            const struct topic_entry *entry, size_t frame_len)
 {
-    struct member *member;
-
-    if (list_is_empty(&topic->directed))
+    if (list_is_empty(&topic->directed) && list_is_empty(&topic->ready))
         return;
     if (entry->to_count == 0) {
-        LIST_FOREACH(member, &topic->directed, lane_link)
-            if (member->lane == lane)
-                deliver_directed(member, entry->sender, frame_len);
+        deliver_all(&topic->ready, lane, entry, frame_len);
+        deliver_all(&topic->directed, lane, entry, frame_len);
         return;
     }
     topic->routing_number++;
@@ -314,7 +325,7 @@ void topic_mark_dirty(struct topic *topic)
 
 static void warn_slow(struct member *member, size_t backlog)
 {
-    struct topic *topic = member->topic;
+    struct topic *topic = member_topic(member);
     char id[SYSTEM_ID];
     struct json_writer w;
     struct buf out;
@@ -341,7 +352,7 @@ static void warn_slow(struct member *member, size_t backlog)
 /* D18: a blocked member is warned over the soft mark and ended over the hard one. */
 static void judge_blocked(struct member *member)
 {
-    const struct topic_settings *settings = member->topic->settings;
+    const struct topic_settings *settings = member_topic(member)->settings;
     size_t backlog = member_backlog(member);
 
     if (member->is_ending)
@@ -365,12 +376,12 @@ static void wake(struct member *member)
 /* The next member who has not been told, or NULL when everyone has. */
 static struct member *next_untold(struct topic *topic)
 {
-    struct member *member = LIST_FIRST(&topic->ready, struct member, ready_link);
+    struct member *member = LIST_FIRST(&topic->ready, struct member, lane_link);
     struct link *reader;
     struct lane *lane;
 
     if (member) {
-        list_remove(&member->ready_link);
+        set_ready(member, false);
         return member;
     }
     reader = lane_next_untold(&topic->native);

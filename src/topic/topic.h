@@ -62,10 +62,10 @@ struct topic {
     struct link lanes; /* all others */
     struct ring ring;
     struct map participants;
-    struct link absent;  /* participants without members, longest absent first */
-    struct link pending; /* participants whose change is to be announced */
-    struct link directed;
-    struct link ready; /* directed members with something new */
+    struct link absent;   /* participants without members, longest absent first */
+    struct link pending;  /* participants whose change is to be announced */
+    struct link directed; /* members that have nothing to be woken for */
+    struct link ready;    /* directed members with something new */
     struct link waiters;
     struct link due; /* waiters for whom something has come */
     size_t member_count;
@@ -115,6 +115,12 @@ void topic_join(struct topic *topic, struct member *member, const struct join *j
 bool member_replay_after(struct member *member, struct str id);
 
 void member_leave(struct member *member, uint64_t now_ms);
+
+/* NULL after member_leave(). */
+static inline struct topic *member_topic(const struct member *member)
+{
+    return member->participant ? member->participant->topic : NULL;
+}
 
 /* The rights of this connection alone: two tokens of one id may differ. */
 void member_set_capabilities(struct member *member, struct capset *caps);

@@ -113,7 +113,7 @@ TEST(a_reader_that_has_read_all_holds_only_the_tail)
     CHECK_INT(fake_read(&a, 8, SIZE_MAX), 300'004);
     CHECK(a.member.block == fake.topic.native.tail);
     CHECK_INT(member_backlog(&a.member), 0);
-    CHECK(a.member.slices == NULL);
+    CHECK(a.member.outbox == NULL);
     fake_leave(&a);
     fake_topic_done(&fake);
     free(large);

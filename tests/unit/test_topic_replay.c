@@ -294,7 +294,7 @@ TEST(what_is_replayed_does_not_count_and_is_prepared_a_batch_at_a_time)
     fake_join(&room.fake, &room.reader, S("reader"), everything);
     CHECK(member_replay_after(&room.reader.member, S("a")));
     CHECK_INT(room.reader.ready_count, 1);
-    CHECK(room.reader.member.slices == NULL); /* holds a number, no memory */
+    CHECK(room.reader.member.outbox == NULL); /* holds a number, no memory */
     CHECK(fake_read(&room.reader, 8, 10) == 10);
     CHECK_INT(room.reader.member.replay_seq, 6); /* b, c, d and e were prepared */
     CHECK(fake_read(&room.reader, 8, 10) == 10);
