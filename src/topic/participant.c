@@ -20,10 +20,25 @@ struct participant *participant_find(const struct topic *topic, struct str id)
 /* Has no member: goes to the end of those that are to be forgotten some day. */
 static void note_absent(struct participant *participant, uint64_t now_ms)
 {
-    participant->absent_ms = now_ms;
-    participant->seen_seq = participant->topic->ring.next_seq;
-    list_remove(&participant->absent_link);
-    list_append(&participant->topic->absent, &participant->absent_link);
+    struct absence *absence = participant->absence;
+
+    if (!absence)
+        absence = xcalloc(1, sizeof(*absence));
+    list_remove(&absence->link);
+    *absence = (struct absence){ .participant = participant,
+                                 .since_ms = now_ms,
+                                 .seen_seq = participant->topic->ring.next_seq };
+    list_append(&participant->topic->absent, &absence->link);
+    participant->absence = absence;
+}
+
+void participant_appears(struct participant *participant)
+{
+    struct absence *absence = participant->absence;
+
+    participant->absence = NULL;
+    list_remove(&absence->link);
+    free(absence);
 }
 
 static void swap(struct capset **held, struct capset *caps)
@@ -41,7 +56,7 @@ struct participant *participant_enter(struct topic *topic, struct str id,
     struct participant *participant = participant_find(topic, id);
 
     if (!participant) {
-        participant = xcalloc(1, sizeof(*participant) + id.len);
+        participant = xcalloc(1, offsetof(struct participant, text) + id.len);
         memcpy(participant->text, id.ptr, id.len);
         participant->id = (struct str){ participant->text, id.len };
         participant->topic = topic;
@@ -86,6 +101,7 @@ void participant_free(struct participant *participant)
 {
     capset_unref(participant->capabilities);
     free(participant->conduct);
+    free(participant->absence);
     free(participant);
 }
 
@@ -106,7 +122,7 @@ static void forget(struct participant *participant)
     struct topic *topic = participant->topic;
 
     (void)map_remove(&topic->participants, participant->id);
-    list_remove(&participant->absent_link);
+    list_remove(&participant->absence->link);
     list_remove(&participant->pending_link);
     participant_free(participant);
 }
@@ -121,15 +137,17 @@ void participant_rest(struct participant *participant, uint64_t now_ms)
 static bool must_stay(const struct participant *participant, uint64_t before_ms)
 {
     return participant->is_paused || participant_is_barred(participant, before_ms) ||
-           participant->seen_seq > participant->topic->ring.first_seq;
+           participant->absence->seen_seq > participant->topic->ring.first_seq;
 }
 
 void topic_forget_absent(struct topic *topic, uint64_t before_ms)
 {
-    struct participant *participant;
+    struct absence *absence;
 
-    LIST_FOREACH(participant, &topic->absent, absent_link) {
-        if (participant->absent_ms > before_ms)
+    LIST_FOREACH(absence, &topic->absent, link) {
+        struct participant *participant = absence->participant;
+
+        if (absence->since_ms > before_ms)
             return;
         if (link_is_set(&participant->pending_link) ||
             (before_ms != UINT64_MAX && must_stay(participant, before_ms)))

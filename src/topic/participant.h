@@ -34,6 +34,14 @@ struct conduct {
     uint64_t barred_until_ms; /* after a kick */
 };
 
+/* Kept as long as it has no member. */
+struct absence {
+    struct link link; /* in topic->absent */
+    struct participant *participant;
+    uint64_t since_ms;
+    uint64_t seen_seq; /* what came next when it was last here */
+};
+
 /* What the others have been told about a participant. */
 enum announced { ANNOUNCED_ABSENT, ANNOUNCED_PRESENT };
 
@@ -42,19 +50,20 @@ struct participant {
     struct str id;               /* in `text` */
     struct capset *capabilities; /* of who came last, for those who look */
     struct conduct *conduct;     /* NULL: it has done nothing yet */
+    struct absence *absence;     /* NULL: it has members */
     struct link members;
     struct link pending_link; /* a presence change to be announced */
-    struct link absent_link;
-    uint64_t first_seq; /* replay never reaches before it */
-    uint64_t seen_seq;  /* what came next when it was last here, if it is absent */
-    uint64_t absent_ms;
-    uint64_t routing_number; /* of the last delivery that named it */
+    uint64_t first_seq;       /* replay never reaches before it */
+    uint64_t routing_number;  /* of the last delivery that named it */
     uint32_t member_count;
     uint8_t type;
     uint8_t announced;
     bool is_paused;
     char text[];
 };
+
+/* Idle connections are often as many participants: see docs/PERFORMANCE.md. */
+_Static_assert(offsetof(struct participant, text) <= 103, "a participant has grown");
 
 struct participant *participant_find(const struct topic *topic, struct str id);
 

@@ -143,7 +143,7 @@ void topic_join(struct topic *topic, struct member *member, const struct join *j
     list_append(&participant->members, &member->peer_link);
     topic->member_count++;
     if (participant->member_count++ == 0) {
-        list_remove(&participant->absent_link);
+        participant_appears(participant);
         presence_changed(participant);
     }
 }

@@ -62,7 +62,7 @@ struct topic {
     struct link lanes; /* all others */
     struct ring ring;
     struct map participants;
-    struct link absent;   /* participants without members, longest absent first */
+    struct link absent;   /* absences, the longest first */
     struct link pending;  /* participants whose change is to be announced */
     struct link directed; /* members that have nothing to be woken for */
     struct link ready;    /* directed members with something new */

@@ -40,5 +40,6 @@ void topic_lane_leave(struct topic *topic, struct lane *lane);
 /* The participant's presence may have changed: it is announced with the next flush. */
 void presence_changed(struct participant *participant);
 
-/* Keeps or frees a participant that has no member left. */
+/* A participant gets its first member, or has lost its last. */
+void participant_appears(struct participant *participant);
 void participant_rest(struct participant *participant, uint64_t now_ms);
