@@ -216,18 +216,21 @@ static void sweep_lingering(struct worker *worker, size_t max)
     }
 }
 
-static void sweep_absent(struct worker *worker, size_t max)
+/* What the next rooms keep for those who left, and for those who may come. */
+static void sweep_next(struct worker *worker, size_t max)
 {
     uint64_t now_ms = loop_now_ms(worker->loop);
 
-    while (max-- && now_ms > ABSENT_MS) {
+    while (max--) {
         struct live_room *room = map_next(&worker->rooms, &worker->sweep_at);
 
         if (!room) {
             worker->sweep_at = 0;
             return;
         }
-        topic_forget_absent(&room->room.topic, now_ms - ABSENT_MS);
+        topic_sweep_roster(&room->room.topic);
+        if (now_ms > ABSENT_MS)
+            topic_forget_absent(&room->room.topic, now_ms - ABSENT_MS);
     }
 }
 
@@ -236,7 +239,7 @@ void rooms_sweep(struct worker *worker)
     size_t max = SWEEP_ROOMS + worker->rooms.count / SWEEP_PART;
 
     sweep_lingering(worker, max);
-    sweep_absent(worker, max);
+    sweep_next(worker, max);
 }
 
 size_t rooms_wake_some(struct worker *worker, size_t max)
@@ -275,30 +278,17 @@ void room_write_proposals(struct live_room *room, struct json_writer *w)
     json_array_close(w);
 }
 
-static void write_others(const struct topic *topic, struct str me, struct json_writer *w)
-{
-    const struct participant *other;
-
-    json_key(w, S("participants"));
-    json_array_open(w);
-    MAP_FOREACH(other, &topic->participants) {
-        if (other->announced != ANNOUNCED_PRESENT || str_eq(other->id, me))
-            continue;
-        system_participant(w, other->id, capset_json(other->capabilities),
-                           participant_type_name(other->type));
-    }
-    json_array_close(w);
-}
-
-void room_write_welcome(struct live_room *room, const struct member *member,
-                        struct buf *out)
+void room_welcome(struct live_room *room, struct member *member)
 {
     struct topic *topic = &room->room.topic;
     const struct participant *me = member->participant;
     char id[SYSTEM_ID];
     struct json_writer w;
+    size_t others_at;
+    struct buf out;
 
-    system_begin(&w, out,
+    buf_init(&out, SIZE_MAX / 2);
+    system_begin(&w, &out,
                  &(struct system_head){ .kind = S("system/welcome"),
                                         .id = topic_system_id(topic, id),
                                         .wall_ms = loop_wall_ms(room->worker->loop),
@@ -306,30 +296,30 @@ void room_write_welcome(struct live_room *room, const struct member *member,
     json_key(&w, S("you"));
     system_participant(&w, me->id, capset_json(member->capabilities),
                        participant_type_name(me->type));
-    write_others(topic, me->id, &w);
+    json_key(&w, S("participants"));
+    json_array_open(&w);
+    others_at = out.len;
+    json_array_close(&w);
     json_key(&w, S("moot"));
     json_object_open(&w);
     json_raw(&w, room->worker->settings->about);
     json_put_str(&w, S("topic"), topic->name);
     json_put_str(&w, S("routing"),
                  member->routing == ROUTE_ALL ? S("all") : S("directed"));
+    json_put_bool(&w, S("announced"), me->announced == ANNOUNCED_PRESENT);
     room_write_proposals(room, &w);
     json_object_close(&w);
     system_end(&w);
+    member_send_roster(member, buf_str(&out), others_at);
+    buf_done(&out);
 }
 
 void room_welcome_again(struct live_room *room, struct participant *participant)
 {
     struct member *member;
 
-    LIST_FOREACH(member, &participant->members, peer_link) {
-        struct buf out;
-
-        buf_init(&out, SIZE_MAX / 2);
-        room_write_welcome(room, member, &out);
-        member_send(member, buf_str(&out), FRAME_EXEMPT);
-        buf_done(&out);
-    }
+    LIST_FOREACH(member, &participant->members, peer_link)
+        room_welcome(room, member);
 }
 
 void room_announce_violation(struct live_room *room, const struct admission *a,

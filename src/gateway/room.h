@@ -61,9 +61,8 @@ size_t rooms_wake_some(struct worker *worker, size_t max);
 
 void room_free(struct live_room *room);
 
-/* The system/welcome of a member, into `out`. */
-void room_write_welcome(struct live_room *room, const struct member *member,
-                        struct buf *out);
+/* Sends the system/welcome to a member. */
+void room_welcome(struct live_room *room, struct member *member);
 
 /* A fresh welcome to every member of the participant. */
 void room_welcome_again(struct live_room *room, struct participant *participant);

@@ -57,7 +57,7 @@ struct worker {
     struct link dirty;     /* rooms with something new to send, in turns */
     struct link lingering; /* rooms without members, the longest empty first */
     size_t lingering_bytes;
-    size_t sweep_at; /* in `rooms`: how far the sweep for the absent has come */
+    size_t sweep_at; /* in `rooms`: how far the sweep has come */
     struct link http_clients;
     struct link ws_clients;
     struct listener *listeners;

@@ -339,22 +339,20 @@ static size_t on_pull(struct conn *conn, struct iovec *out, size_t max)
 }
 
 /* How much of its last frame is missing after the first `taken` bytes of the spans, given
- * that they begin `left` bytes before the end of a frame. Spans end with whole frames. */
+ * that they begin `left` bytes before the end of a frame. A frame may reach over several
+ * spans (a welcome does), but its head stands in one. */
 static uint32_t frame_rest(const struct iovec *spans, size_t count, size_t taken,
                            uint32_t left)
 {
     for (size_t i = 0; i < count && taken; i++) {
         struct str bytes = { spans[i].iov_base, spans[i].iov_len };
+        size_t end = taken < bytes.len ? taken : bytes.len;
         size_t at = left;
 
-        if (taken >= bytes.len) {
-            taken -= bytes.len;
-            left = 0;
-            continue;
-        }
-        while (at < taken)
+        while (at < end)
             at += ws_frame_size(str_slice(bytes, at, bytes.len));
-        return (uint32_t)(at - taken);
+        left = (uint32_t)(at - end);
+        taken -= end;
     }
     return left;
 }
@@ -529,8 +527,6 @@ static void join_room(struct ws_client *client, struct live_room *room,
     struct member *member = &client->member;
     struct buf out;
 
-    if (topic_has_pending_presence(topic))
-        topic_flush_presence(topic); /* the welcome shows the room as it is now */
     topic_join(
         topic, member,
         &(struct join){
@@ -548,10 +544,8 @@ static void join_room(struct ws_client *client, struct live_room *room,
     upgrade_write(&out, upgrade);
     member_send_frame(member, buf_str(&out));
     client->frame_left = (uint32_t)out.len; /* no frame, but just as indivisible */
-    buf_clear(&out);
-    room_write_welcome(room, member, &out);
-    member_send(member, buf_str(&out), FRAME_EXEMPT);
     buf_done(&out);
+    room_welcome(room, member);
     if (options->after.len && !member_replay_after(member, options->after))
         worker->metrics.gaps++;
 }

@@ -267,7 +267,14 @@ void member_taken(struct member *m, size_t bytes)
 
 /* --- blocked --- */
 
-/* Copies what is held of shared blocks, so that a stalled reader pins none of them. */
+static void keep_slice(struct member *m, const struct slice *slice)
+{
+    *new_slice(m) = *slice;
+    (void)block_ref(slice->block);
+}
+
+/* Copies what is held of the log's blocks, so that a stalled reader pins none of them.
+ * What does not count is its own already, or the roster, which many may be stalled on. */
 static void copy_slices(struct member *m)
 {
     struct member copy = { .is_blocked = true };
@@ -275,10 +282,13 @@ static void copy_slices(struct member *m)
     for (size_t i = 0; i < member_waiting(m); i++) {
         const struct slice *slice = &m->outbox->slices[m->outbox->first + i];
 
-        add_copy(
-            &copy,
-            (struct str){ slice->block->bytes + slice->from, slice->to - slice->from },
-            slice->counts);
+        if (slice->counts)
+            add_copy(&copy,
+                     (struct str){ slice->block->bytes + slice->from,
+                                   slice->to - slice->from },
+                     true);
+        else
+            keep_slice(&copy, slice);
     }
     drop_slices(m);
     m->outbox = copy.outbox;
@@ -322,5 +332,46 @@ void member_send(struct member *m, struct str text, enum frame_weight weight)
 {
     member_close_open(m);
     add_encoded(m, text, weight == FRAME_COUNTS);
+    m->ops->on_ready(m);
+}
+
+/* --- frames around something shared --- */
+
+static void add_uncounted(struct member *m, struct shared_part part)
+{
+    struct slice *last = last_slice(m);
+
+    if (part.from == part.to)
+        return;
+    if (last && !last->counts && last->block == part.block && last->to == part.from) {
+        last->to = part.to;
+        return;
+    }
+    *new_slice(m) = (struct slice){ block_ref(part.block), part.from, part.to, false };
+}
+
+void member_send_around(struct member *m, struct str text, size_t at,
+                        struct shared_parts parts)
+{
+    const struct encoding *native = member_topic(m)->native.encoding;
+    size_t total = text.len;
+    struct block *own;
+    uint32_t end, cut;
+    size_t head;
+
+    for (size_t i = 0; i < parts.count; i++)
+        total += parts.items[i].to - parts.items[i].from;
+    head = native->head_size(total);
+    own = block_new(head + text.len, 0);
+    native->head_write(own->bytes, total);
+    memcpy(own->bytes + head, text.ptr, text.len);
+    end = own->used = own->size;
+    cut = (uint32_t)(head + at);
+    member_close_open(m);
+    add_uncounted(m, (struct shared_part){ own, 0, cut });
+    for (size_t i = 0; i < parts.count; i++)
+        add_uncounted(m, parts.items[i]);
+    add_uncounted(m, (struct shared_part){ own, cut, end });
+    block_unref(own);
     m->ops->on_ready(m);
 }

@@ -10,8 +10,9 @@
  *
  *     [welcome] [log 0..310) [error] [log 310..640) …cursor→ [640..visible)
  *
- * A member whose connection is blocked keeps no slices of shared blocks: they are copied,
- * so that a slow reader of a few bytes cannot hold blocks of everybody's.
+ * A member whose connection is blocked keeps no slices of the log's blocks: they are
+ * copied, so that a slow reader of a few bytes cannot hold blocks of everybody's. Only
+ * the roster in its welcome stays shared.
  */
 #pragma once
 

@@ -66,6 +66,8 @@ struct participant *participant_enter(struct topic *topic, struct str id,
     }
     if (participant->member_count == 0)
         note_absent(participant, now_ms);
+    if (participant->type != type || participant->capabilities != caps)
+        roster_changed(participant);
     participant->type = (uint8_t)type;
     swap(&participant->capabilities, caps);
     return participant;
@@ -80,6 +82,8 @@ void participant_set_capabilities(struct participant *participant, struct capset
 {
     struct member *member;
 
+    if (participant->capabilities != caps)
+        roster_changed(participant);
     swap(&participant->capabilities, caps);
     LIST_FOREACH(member, &participant->members, peer_link)
         member_set_capabilities(member, caps);

@@ -40,6 +40,7 @@ void topic_done(struct topic *topic)
     MAP_FOREACH(participant, &topic->participants)
         participant_free(participant);
     map_done(&topic->participants);
+    roster_drop(topic);
     ring_done(&topic->ring);
     lane_done(&topic->native);
 }

@@ -70,10 +70,12 @@ struct topic {
     struct link due; /* waiters for whom something has come */
     size_t member_count;
     size_t present_count;
+    struct block *roster;    /* see roster.c; NULL: not written since it last changed */
     uint64_t routing_number; /* of the last delivery to named participants */
     uint64_t system_count;   /* numbers the gateway's own envelopes */
     char system_prefix[20];  /* "sys-" and random: makes their ids unique */
     bool is_dirty;
+    bool roster_was_used; /* since the last sweep */
 };
 
 struct topic_setup {
@@ -105,9 +107,8 @@ struct join {
 /* Could this participant get one more member? ERR_CONFLICT (D5 refuse), ERR_OVERLOAD. */
 enum err topic_may_join(const struct topic *topic, struct str id);
 
-/* Adds a member at the end of the log and announces its participant, who is at first
- * present only for itself: send the welcome, then topic_flush_presence() tells the room.
- */
+/* Adds a member at the end of the log. Its participant is at first present only for
+ * itself: send the welcome, then the next topic_flush_presence() tells the room. */
 void topic_join(struct topic *topic, struct member *member, const struct join *join);
 
 /* Everything after this entry comes first, from the ring. Returns false if the id is not
@@ -126,6 +127,15 @@ static inline struct topic *member_topic(const struct member *member)
 void member_set_capabilities(struct member *member, struct capset *caps);
 
 void member_set_routing(struct member *member, enum routing routing);
+
+/* A frame for this member alone that says who else is here: the others that have been
+ * announced, as {"id":…},…, stand at `at` in the text. Who is pending comes as an entry.
+ * The list is shared by all that get it, does not count towards the marks, and the frame
+ * is always of the native encoding. */
+void member_send_roster(struct member *member, struct str text, size_t at);
+
+/* Drops the shared list if nobody has needed it since this was last called. */
+void topic_sweep_roster(struct topic *topic);
 
 /* --- what is said --- */
 

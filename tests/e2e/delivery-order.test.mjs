@@ -96,6 +96,7 @@ test('D16: joins and leaves stand in that order too', async () => {
         visitor.chat(`visit ${n}`);
         first.chat(`hello ${n}`);
         await visitor.close();
+        await expect(second, ({ payload }) => payload.event === 'leave' && payload.participant.id === 'r1');
     }
     const { id } = first.chat('end');
     await untilAll([first, second], id);

@@ -15,8 +15,8 @@
 //
 //   const client = await gateway.join('alice', { topic, routing: 'directed', headers, … })
 //       a ws client that has received its welcome and its own join; further options that ws
-//       knows go under `ws`, and everything else becomes a query parameter; `isPresent`: the id
-//       has another connection already, so that there is no join to wait for
+//       knows go under `ws`, and everything else becomes a query parameter; `isPresent`: there
+//       is no join to wait for, because the id has another connection already
 //   const client = await gateway.open('alice', { … })     the same, waits for 101 only
 //   await gateway.refusal('alice', { … })                 an upgrade that must be refused:
 //                                                         { status, headers, text, json }
@@ -240,7 +240,7 @@ class Gateway {
         const client = await this.open(id, options);
 
         client.welcome = await expect(client, (json) => json.kind === 'system/welcome');
-        if (!isPresent)
+        if (!isPresent && !client.welcome.payload.moot.announced)
             await expect(client, (json) => json.kind === 'system/presence' &&
                 json.payload.event === 'join' && json.payload.participant.id === id);
         return client;

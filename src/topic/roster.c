@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The roster: all announced participants as they stand in a welcome, written once and
+ * shared by everybody who is welcomed, in one block:
+ *
+ *     {"id":"ann",…},{"id":"bob",…},{"id":"eve",…}……room……
+ *     ├──────────────────────────┘ what an earlier welcome holds of it
+ *
+ * Who is announced later is added behind, which those that hold the beginning do not
+ * notice; any other change drops the block, and the next welcome writes it anew.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "envelope/system.h"
+#include "topic/topic_priv.h"
+
+enum { SPARE = 512 }; /* at least, for a few more */
+
+void roster_drop(struct topic *topic)
+{
+    block_unref(topic->roster);
+    topic->roster = NULL;
+}
+
+void roster_changed(struct participant *participant)
+{
+    if (participant->announced == ANNOUNCED_PRESENT)
+        roster_drop(participant->topic);
+}
+
+void roster_add(struct topic *topic, struct str element)
+{
+    struct block *block = topic->roster;
+
+    if (!block)
+        return;
+    if (block->size - block->used < element.len + 1) {
+        roster_drop(topic);
+        return;
+    }
+    if (block->used)
+        block->bytes[block->used++] = ',';
+    memcpy(block->bytes + block->used, element.ptr, element.len);
+    block->used += (uint32_t)element.len;
+}
+
+static void write_element(struct json_writer *w, const struct participant *participant)
+{
+    system_participant(w, participant->id, capset_json(participant->capabilities),
+                       participant_type_name(participant->type));
+}
+
+static struct block *write_roster(const struct topic *topic)
+{
+    const struct participant *participant;
+    struct json_writer w;
+    struct block *block;
+    struct buf out;
+
+    buf_init(&out, SIZE_MAX / 2);
+    json_write_init(&w, &out);
+    MAP_FOREACH(participant, &topic->participants)
+        if (participant->announced == ANNOUNCED_PRESENT)
+            write_element(&w, participant);
+    block = block_new(out.len + out.len / 8 + SPARE, 0);
+    memcpy(block->bytes, out.ptr, out.len);
+    block->used = (uint32_t)out.len;
+    buf_done(&out);
+    return block;
+}
+
+/* Where in the roster the participant stands. No other can contain the element: a quote
+ * inside a JSON string has a backslash before it. */
+static struct str find_element(const struct block *block,
+                               const struct participant *participant)
+{
+    struct json_writer w;
+    struct buf out;
+    struct str found;
+
+    buf_init(&out, SIZE_MAX / 2);
+    json_write_init(&w, &out);
+    write_element(&w, participant);
+    found = (struct str){ memmem(block->bytes, block->used, out.ptr, out.len), out.len };
+    assert(found.ptr);
+    buf_done(&out);
+    return found;
+}
+
+void member_send_roster(struct member *member, struct str text, size_t at)
+{
+    struct topic *topic = member_topic(member);
+    const struct participant *me = member->participant;
+    bool is_listed = me->announced == ANNOUNCED_PRESENT;
+    struct shared_part parts[2] = {};
+    struct block *block;
+    struct str own;
+
+    topic->roster_was_used = true;
+    if (topic->present_count == is_listed) {
+        member_send_around(member, text, at, (struct shared_parts){});
+        return;
+    }
+    if (!topic->roster)
+        topic->roster = write_roster(topic);
+    block = topic->roster;
+    parts[0] = (struct shared_part){ block, 0, block->used };
+    if (is_listed) {
+        /* Without oneself, and without the comma before or, for the first, behind. */
+        own = find_element(block, me);
+        parts[0].to = (uint32_t)(own.ptr - block->bytes);
+        parts[1] =
+            (struct shared_part){ block, parts[0].to + (uint32_t)own.len, block->used };
+        if (parts[0].to)
+            parts[0].to--;
+        else
+            parts[1].from++;
+    }
+    member_send_around(member, text, at, (struct shared_parts){ parts, 1 + is_listed });
+}
+
+void topic_sweep_roster(struct topic *topic)
+{
+    if (!topic->roster_was_used)
+        roster_drop(topic);
+    topic->roster_was_used = false;
+}
