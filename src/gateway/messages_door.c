@@ -90,8 +90,7 @@ static void post(struct exchange *x, struct live_room *room)
 
     worker->metrics.envelopes_received++;
     worker->metrics.bytes_received += x->body.len;
-    if (topic_has_pending_presence(topic))
-        topic_flush_presence(topic);
+    room_flush_presence(room);
     a = (struct admission){ .room = &room->room,
                             .sender = sender,
                             .text = { memcpy(topic_reserve(topic, x->body.len),
@@ -424,7 +423,7 @@ void participants_list(struct exchange *x)
 
     if (!room)
         return;
-    topic_flush_presence(&room->room.topic);
+    room_flush_presence(room);
     buf_init(&out, SIZE_MAX / 2);
     json_write_init(&w, &out);
     json_object_open(&w);

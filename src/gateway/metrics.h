@@ -27,6 +27,8 @@
     X(slow_consumers,       counter, "moot_slow_consumers_total",       "Connections closed because they read too slowly (4008).") \
     X(bytes_received,       counter, "moot_envelope_bytes_received_total", "Bytes of envelopes that arrived.") \
     X(bytes_sent,           counter, "moot_bytes_sent_total",           "Bytes handed to the network.") \
+    X(presence_changes,     counter, "moot_presence_changes_total",     "Joins and leaves announced.") \
+    X(presence_flushes,     counter, "moot_presence_flushes_total",     "Times that joins and leaves were announced, one or many.") \
     X(gaps,                 counter, "moot_replay_gaps_total",          "Reconnects that could not be continued from the ring.") \
     X(topics,               gauge,   "moot_topics",                     "Topics that exist now.") \
     X(members,              gauge,   "moot_members",                    "Members present in topics now.") \

@@ -19,6 +19,12 @@ enum {
     SWEEP_PART = 32,
 };
 
+const struct str presence_names[] = {
+    [PRESENCE_EACH] = S("each"),
+    [PRESENCE_BATCH] = S("batch"),
+    [PRESENCE_OFF] = S("off"),
+};
+
 static void on_dirty(struct topic *topic)
 {
     struct live_room *room = live_room_of(topic);
@@ -51,9 +57,17 @@ static const struct topic_ops topic_ops = {
 
 static void on_presence_due(struct loop_timer *timer)
 {
-    struct live_room *room = CONTAINER_OF(timer, struct live_room, presence_timer);
+    room_flush_presence(CONTAINER_OF(timer, struct live_room, presence_timer));
+}
 
-    topic_flush_presence(&room->room.topic);
+void room_flush_presence(struct live_room *room)
+{
+    struct topic *topic = &room->room.topic;
+
+    if (!topic_has_pending_presence(topic))
+        return;
+    room->worker->metrics.presence_changes += topic_flush_presence(topic);
+    room->worker->metrics.presence_flushes++;
 }
 
 struct live_room *room_find(const struct worker *worker, struct str topic)
@@ -306,6 +320,7 @@ void room_welcome(struct live_room *room, struct member *member)
     json_put_str(&w, S("topic"), topic->name);
     json_put_str(&w, S("routing"),
                  member->routing == ROUTE_ALL ? S("all") : S("directed"));
+    json_put_str(&w, S("presence"), presence_names[member->lane->presence]);
     json_put_bool(&w, S("announced"), me->announced == ANNOUNCED_PRESENT);
     room_write_proposals(room, &w);
     json_object_close(&w);

@@ -31,6 +31,9 @@ static inline struct live_room *live_room_of(struct topic *topic)
     return CONTAINER_OF(topic, struct live_room, room.topic);
 }
 
+/* The values of the option `presence`, by enum presence_mode. */
+extern const struct str presence_names[PRESENCE_OFF + 1];
+
 struct live_room *room_find(const struct worker *worker, struct str topic);
 
 /* Finds or makes the room. ERR_NOT_FOUND: topics are closed and this one is not named;
@@ -60,6 +63,9 @@ void rooms_sweep(struct worker *worker);
 size_t rooms_wake_some(struct worker *worker, size_t max);
 
 void room_free(struct live_room *room);
+
+/* Announces what is pending: before anything is said, and when it has waited enough. */
+void room_flush_presence(struct live_room *room);
 
 /* Sends the system/welcome to a member. */
 void room_welcome(struct live_room *room, struct member *member);

@@ -230,11 +230,11 @@ static void write_about(struct settings *settings)
     json_put_uint(&w, S("messages_per_second"), limits->rate_messages);
     json_put_uint(&w, S("bytes_per_second"), limits->rate_bytes);
     json_object_close(&w);
-    json_put_strs(
-        &w, S("features"),
-        (struct str_list){ (const struct str[]){ S("replay"), S("routing"), S("echo"),
-                                                 S("proposals"), S("tickets") },
-                           5 });
+    json_put_strs(&w, S("features"),
+                  (struct str_list){ (const struct str[]){ S("replay"), S("routing"),
+                                                           S("echo"), S("presence"),
+                                                           S("proposals"), S("tickets") },
+                                     6 });
     settings->about = arena_str(&settings->arena, buf_str(&out));
     buf_done(&out);
 }

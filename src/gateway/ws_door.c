@@ -231,8 +231,7 @@ static void receive(struct ws_client *client, const struct ws_event *ev)
 
     worker->metrics.envelopes_received++;
     worker->metrics.bytes_received += ev->body.len;
-    if (topic_has_pending_presence(topic))
-        topic_flush_presence(topic);
+    room_flush_presence(room);
     place = topic_reserve(topic, ev->body.len);
     if (ev->is_masked)
         ws_unmask(place, ev->body.ptr, ev->body.len, ev->mask);
@@ -460,23 +459,26 @@ static void on_timer(struct loop_timer *timer)
 
 struct options {
     enum routing routing;
+    enum presence_mode presence;
     bool wants_echo;
     struct str after; /* empty: no replay */
 };
 
-/* One of two words, or the default; ERR_BAD_REQUEST for any other. */
-static enum err read_choice(struct exchange *x, struct str name,
-                            const struct str words[2], bool *ret)
+/* The number of one of the words, or the default; ERR_BAD_REQUEST for any other. */
+static enum err read_choice(struct exchange *x, struct str name, struct str_list words,
+                            size_t *ret)
 {
     struct str value;
     enum err err = exchange_param(x, name, &value);
 
     if (err || !value.ptr)
         return err;
-    if (!str_eq(value, words[0]) && !str_eq(value, words[1]))
-        return ERR_BAD_REQUEST;
-    *ret = str_eq(value, words[1]);
-    return OK;
+    for (size_t i = 0; i < words.count; i++)
+        if (str_eq(value, words.items[i])) {
+            *ret = i;
+            return OK;
+        }
+    return ERR_BAD_REQUEST;
 }
 
 static enum err read_options(struct exchange *x, struct options *ret,
@@ -484,17 +486,25 @@ static enum err read_options(struct exchange *x, struct options *ret,
 {
     static const struct str routings[2] = { S("all"), S("directed") };
     static const struct str switches[2] = { S("off"), S("on") };
-    bool is_directed = false;
+    size_t routing = ROUTE_ALL;
+    size_t presence = PRESENCE_EACH;
+    size_t echo = 1;
     struct str dialect;
 
-    *ret = (struct options){ .wants_echo = true };
     *ret_why = "`routing` is all or directed.";
-    if (read_choice(x, S("routing"), routings, &is_directed))
+    if (read_choice(x, S("routing"), (struct str_list){ routings, 2 }, &routing))
         return ERR_BAD_REQUEST;
-    ret->routing = is_directed ? ROUTE_DIRECTED : ROUTE_ALL;
+    *ret_why = "`presence` is each, batch or off.";
+    if (read_choice(x, S("presence"),
+                    (struct str_list){ presence_names, COUNT(presence_names) },
+                    &presence))
+        return ERR_BAD_REQUEST;
     *ret_why = "`echo` is on or off.";
-    if (read_choice(x, S("echo"), switches, &ret->wants_echo))
+    if (read_choice(x, S("echo"), (struct str_list){ switches, 2 }, &echo))
         return ERR_BAD_REQUEST;
+    *ret = (struct options){ .routing = (enum routing)routing,
+                             .presence = (enum presence_mode)presence,
+                             .wants_echo = echo };
     *ret_why = "`dialect` is slash.";
     if (exchange_param(x, S("dialect"), &dialect) ||
         (dialect.ptr && !str_eq(dialect, S("slash"))))
@@ -534,6 +544,7 @@ static void join_room(struct ws_client *client, struct live_room *room,
             .ops = &member_ops,
             .encoding = upgrade->extension.is_on ? &worker->deflated.encoding : NULL,
             .routing = options->routing,
+            .presence = options->presence,
             .wants_echo = options->wants_echo,
             .now_wall_ms = loop_wall_ms(worker->loop),
             .number = ++worker->connection_count,

@@ -39,6 +39,8 @@ void lane_init(struct lane *lane, const struct encoding *encoding)
     *lane = (struct lane){ .encoding = encoding, .tail = block_new(FIRST_BLOCK, 0) };
     list_init(&lane->readers);
     lane->next = &lane->readers;
+    list_init(&lane->directed);
+    list_init(&lane->ready);
 }
 
 void lane_done(struct lane *lane)

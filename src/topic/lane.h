@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lane is one encoding of a topic's log: a stream of finished frames in
- * reference-counted blocks, written once and then immutable. All members that want the
- * same encoding read the same bytes; a member is a cursor into them.
+ * A lane is one form of a topic's log, in one encoding and with presence in one mode: a
+ * stream of finished frames in reference-counted blocks, written once and then immutable.
+ * All members that want the same form read the same bytes; a member is a cursor into
+ * them.
  *
  *     block 0            block 1            block 2 (tail)
  *     [frame|frame|frame][frame|frame|frame][frame|frame|……room……]
@@ -32,6 +33,10 @@ struct encoding {
     enum err (*encode)(const struct encoding *self, struct str text, struct buf *out);
 };
 
+/* How presence appears: each change by itself, all of a flush in one frame, not at all.
+ */
+enum presence_mode { PRESENCE_EACH, PRESENCE_BATCH, PRESENCE_OFF };
+
 struct block {
     struct block *next; /* one reference */
     uint64_t base;      /* offset of the first byte in the lane */
@@ -47,16 +52,19 @@ void block_unref(struct block *block);
 
 struct lane {
     const struct encoding *encoding;
-    struct block *tail;  /* one reference; never NULL */
-    struct block *spare; /* follows once something in it is committed; or NULL */
-    uint64_t end;        /* ordered up to here */
-    uint64_t visible;    /* may be sent up to here */
-    struct link readers; /* members that read every entry */
-    struct link *next;   /* the reader told next; `readers` itself: the first one */
+    struct block *tail;   /* one reference; never NULL */
+    struct block *spare;  /* follows once something in it is committed; or NULL */
+    uint64_t end;         /* ordered up to here */
+    uint64_t visible;     /* may be sent up to here */
+    struct link readers;  /* members that read every entry */
+    struct link *next;    /* the reader told next; `readers` itself: the first one */
+    struct link directed; /* members that are handed what concerns them, */
+    struct link ready;    /* and those of them that have something new */
     size_t reader_count;
     size_t untold; /* readers, from `next` on, who do not know of all that is visible */
     size_t user_count; /* members of any routing */
     struct link link;  /* among the topic's lanes */
+    enum presence_mode presence;
 };
 
 void lane_init(struct lane *lane, const struct encoding *encoding);

@@ -66,8 +66,8 @@ struct member {
     struct participant *participant; /* NULL after member_leave() */
     struct capset *capabilities;     /* what its credential may send; one reference */
     struct lane *lane;
-    struct link lane_link; /* in lane->readers, or in the topic's directed or ready; not
-                            * while replaying */
+    struct link lane_link; /* in the lane's readers, directed or ready; not while
+                            * replaying */
     struct link peer_link; /* in participant->members */
     struct block *block;   /* the cursor: one reference; NULL while directed */
     struct outbox *outbox; /* NULL: nothing stands before the cursor */
@@ -77,7 +77,7 @@ struct member {
     uint32_t at;           /* the cursor in `block` */
     uint8_t routing;
     bool wants_echo : 1;
-    bool is_ready : 1; /* stands in topic->ready */
+    bool is_ready : 1; /* stands in lane->ready */
     bool is_blocked : 1;
     bool was_warned : 1; /* slow_consumer, since it was last empty */
     bool is_ending : 1;

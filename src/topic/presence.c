@@ -4,11 +4,21 @@
  * for a short while; a join and a leave within it cancel out. Anything that is said first
  * flushes what is pending, so that nobody speaks before he came. A welcome flushes
  * nothing: it lists those that have been announced, and the others follow as entries.
+ *
+ * The log has an entry for each change. Members that want batches get, for all changes of
+ * a flush, one frame with the id of the last of these entries.
  */
+#include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "envelope/system.h"
 #include "topic/topic_priv.h"
+
+enum { BATCH_BYTES = 256 * 1024 }; /* a frame may exceed it by one participant */
+
+#define PAYLOAD     "\"payload\":"
+#define PARTICIPANT "\"participant\":{"
 
 static bool is_present(const struct participant *participant)
 {
@@ -80,19 +90,99 @@ static void announce(struct participant *participant, struct buf *out)
                        participant_type_name(participant->type));
     end = out->len;
     system_end(&w);
-    topic_append(topic, &(struct topic_entry){ .text = buf_str(out), .id = id });
+    topic_append(topic, &(struct topic_entry){
+                            .text = buf_str(out), .id = id, .is_presence = true });
     note_announced(participant, str_slice(buf_str(out), at, end));
 }
 
-void topic_flush_presence(struct topic *topic)
-{
-    struct participant *participant;
-    struct buf out;
+/* --- batches --- */
 
-    buf_init(&out, SIZE_MAX / 2);
+void presence_batch_init(struct presence_batch *batch)
+{
+    buf_init(&batch->head, SIZE_MAX / 2);
+    buf_init(&batch->elements, SIZE_MAX / 2);
+}
+
+void presence_batch_done(struct presence_batch *batch)
+{
+    buf_done(&batch->head);
+    buf_done(&batch->elements);
+}
+
+/* Behind the first such mark, which only announce() has written: what stands before it is
+ * its own, no foreign text. */
+static size_t behind(struct str text, struct str mark, size_t from)
+{
+    const char *at = memmem(text.ptr + from, text.len - from, mark.ptr, mark.len);
+
+    assert(at);
+    return (size_t)(at - text.ptr) + mark.len;
+}
+
+/*
+ *     {"protocol":…,"payload":{"event":"join","participant":{"id":"ann",…}}}
+ *     └─ head ──────────────┘ └──────┬──────┘                └────┬─────┘
+ *                 an element:  {"event":"join",              "id":"ann",…}
+ */
+void presence_batch_add(struct presence_batch *batch, struct str entry_text)
+{
+    size_t payload = behind(entry_text, S(PAYLOAD), 0);
+    size_t participant = behind(entry_text, S(PARTICIPANT), payload);
+
+    buf_clear(&batch->head);
+    buf_put(&batch->head, str_slice(entry_text, 0, payload));
+    if (batch->elements.len)
+        buf_putc(&batch->elements, ',');
+    buf_put(&batch->elements,
+            str_slice(entry_text, payload, participant - strlen(PARTICIPANT)));
+    buf_put(&batch->elements,
+            str_slice(entry_text, participant, entry_text.len - strlen("}}")));
+}
+
+void presence_batch_write(struct presence_batch *batch, struct buf *out)
+{
+    buf_put(out, buf_str(&batch->head));
+    buf_put(out, S("{\"event\":\"batch\",\"participants\":["));
+    buf_put(out, buf_str(&batch->elements));
+    buf_put(out, S("]}}"));
+    buf_clear(&batch->elements);
+}
+
+/* --- the flush --- */
+
+static void send_batch(struct topic *topic, struct presence_batch *batch)
+{
+    struct buf text;
+
+    if (presence_batch_is_empty(batch))
+        return;
+    buf_init(&text, SIZE_MAX / 2);
+    presence_batch_write(batch, &text);
+    topic_append_to(topic, PRESENCE_BATCH, buf_str(&text));
+    buf_done(&text);
+}
+
+size_t topic_flush_presence(struct topic *topic)
+{
+    bool wants_batch = topic_has_lane(topic, PRESENCE_BATCH);
+    struct participant *participant;
+    struct presence_batch batch;
+    struct buf text;
+    size_t count = 0;
+
+    presence_batch_init(&batch);
+    buf_init(&text, SIZE_MAX / 2);
     LIST_FOREACH(participant, &topic->pending, pending_link) {
         list_remove(&participant->pending_link);
-        announce(participant, &out);
+        announce(participant, &text);
+        count++;
+        if (wants_batch)
+            presence_batch_add(&batch, buf_str(&text));
+        if (batch.elements.len >= BATCH_BYTES)
+            send_batch(topic, &batch);
     }
-    buf_done(&out);
+    send_batch(topic, &batch);
+    presence_batch_done(&batch);
+    buf_done(&text);
+    return count;
 }

@@ -54,6 +54,8 @@ bool topic_entry_concerns(const struct topic *topic, const struct entry *entry,
 
 static bool is_wanted(const struct member *m, const struct entry *entry)
 {
+    if (entry->is_presence && m->lane->presence == PRESENCE_OFF)
+        return false;
     if (entry->sender == m->number && !m->wants_echo)
         return false; /* said while it was catching up */
     return topic_entry_concerns(member_topic(m), entry, m->participant->id,
@@ -66,13 +68,56 @@ static void join_live(struct member *m)
     member_seat(m);
 }
 
-static void add_entry(struct member *m, struct str text, struct buf *frames)
+static void add_frame(const struct member *m, struct str text, struct buf *frames)
 {
     const struct encoding *encoding = m->lane->encoding;
 
     /* The buffer's bound exceeds any envelope, so this cannot fail half-way. */
     if (encoding->encode(encoding, text, frames))
         frames->is_full = true;
+}
+
+static void add_batch(const struct member *m, struct presence_batch *batch,
+                      struct buf *frames)
+{
+    struct buf text;
+
+    if (presence_batch_is_empty(batch))
+        return;
+    buf_init(&text, SIZE_MAX / 2);
+    presence_batch_write(batch, &text);
+    add_frame(m, buf_str(&text), frames);
+    buf_done(&text);
+}
+
+/* Presence entries that follow each other become one batch for those that want it. */
+static void add_entry(const struct member *m, const struct entry *entry,
+                      struct presence_batch *batch, struct buf *frames)
+{
+    if (entry->is_presence && m->lane->presence == PRESENCE_BATCH) {
+        presence_batch_add(batch, entry_text(entry));
+        return;
+    }
+    add_batch(m, batch, frames);
+    add_frame(m, entry_text(entry), frames);
+}
+
+/* The next entries that the member wants, as frames, up to about BATCH_BYTES. */
+static void take_entries(struct member *m, struct buf *frames)
+{
+    const struct ring *ring = &member_topic(m)->ring;
+    struct presence_batch batch;
+
+    presence_batch_init(&batch);
+    while (m->replay_seq < ring->next_seq &&
+           frames->len + batch.elements.len < BATCH_BYTES) {
+        const struct entry *entry = ring_at(ring, m->replay_seq++);
+
+        if (is_wanted(m, entry))
+            add_entry(m, entry, &batch, frames);
+    }
+    add_batch(m, &batch, frames);
+    presence_batch_done(&batch);
 }
 
 void member_replay_more(struct member *m)
@@ -85,12 +130,7 @@ void member_replay_more(struct member *m)
         m->replay_seq = topic->ring.first_seq;
     }
     buf_init(&frames, SIZE_MAX / 2);
-    while (m->replay_seq < topic->ring.next_seq && frames.len < BATCH_BYTES) {
-        const struct entry *entry = ring_at(&topic->ring, m->replay_seq++);
-
-        if (is_wanted(m, entry))
-            add_entry(m, entry_text(entry), &frames);
-    }
+    take_entries(m, &frames);
     if (frames.len)
         member_add_exempt(m, buf_str(&frames));
     if (m->replay_seq >= topic->ring.next_seq)

@@ -23,6 +23,7 @@ struct entry {
     uint64_t also_hash; /* of a participant reached besides `to`, D17; 0: nobody */
     uint64_t sender;    /* the number of the member it came from; 0: none */
     bool has_to;
+    bool is_presence;
 };
 
 /* Half of the hash stands here, so that looking for an id, and forgetting the oldest,

@@ -9,13 +9,15 @@
  * Who is announced later is added behind, which those that hold the beginning do not
  * notice; any other change drops the block, and the next welcome writes it anew.
  */
-#include <assert.h>
 #include <string.h>
 
 #include "envelope/system.h"
 #include "topic/topic_priv.h"
 
-enum { SPARE = 512 }; /* at least, for a few more */
+enum {
+    SPARE = 512,            /* at least, for a few more */
+    ROSTER_BYTES = 1 << 30, /* so that a frame's length fits; who does not is left out */
+};
 
 void roster_drop(struct topic *topic)
 {
@@ -61,7 +63,7 @@ static struct block *write_roster(const struct topic *topic)
     buf_init(&out, SIZE_MAX / 2);
     json_write_init(&w, &out);
     MAP_FOREACH(participant, &topic->participants)
-        if (participant->announced == ANNOUNCED_PRESENT)
+        if (participant->announced == ANNOUNCED_PRESENT && out.len < ROSTER_BYTES)
             write_element(&w, participant);
     block = block_new(out.len + out.len / 8 + SPARE, 0);
     memcpy(block->bytes, out.ptr, out.len);
@@ -70,8 +72,8 @@ static struct block *write_roster(const struct topic *topic)
     return block;
 }
 
-/* Where in the roster the participant stands. No other can contain the element: a quote
- * inside a JSON string has a backslash before it. */
+/* Where in the roster the participant stands; ptr is NULL if it was left out. No other
+ * can contain the element: a quote inside a JSON string has a backslash before it. */
 static struct str find_element(const struct block *block,
                                const struct participant *participant)
 {
@@ -83,9 +85,24 @@ static struct str find_element(const struct block *block,
     json_write_init(&w, &out);
     write_element(&w, participant);
     found = (struct str){ memmem(block->bytes, block->used, out.ptr, out.len), out.len };
-    assert(found.ptr);
     buf_done(&out);
     return found;
+}
+
+/* Splits the first part at the element, which goes, and with it the comma before it or,
+ * for the very first, behind it. */
+static void cut_out(struct str element, struct shared_part parts[static 2])
+{
+    struct block *block = parts[0].block;
+    uint32_t at;
+
+    if (!element.ptr)
+        return;
+    at = (uint32_t)(element.ptr - block->bytes);
+    parts[1] = (struct shared_part){ block, at + (uint32_t)element.len, parts[0].to };
+    parts[0].to = at ? at - 1 : 0;
+    if (at == 0)
+        parts[1].from++;
 }
 
 void member_send_roster(struct member *member, struct str text, size_t at)
@@ -95,7 +112,6 @@ void member_send_roster(struct member *member, struct str text, size_t at)
     bool is_listed = me->announced == ANNOUNCED_PRESENT;
     struct shared_part parts[2] = {};
     struct block *block;
-    struct str own;
 
     topic->roster_was_used = true;
     if (topic->present_count == is_listed) {
@@ -106,18 +122,9 @@ void member_send_roster(struct member *member, struct str text, size_t at)
         topic->roster = write_roster(topic);
     block = topic->roster;
     parts[0] = (struct shared_part){ block, 0, block->used };
-    if (is_listed) {
-        /* Without oneself, and without the comma before or, for the first, behind. */
-        own = find_element(block, me);
-        parts[0].to = (uint32_t)(own.ptr - block->bytes);
-        parts[1] =
-            (struct shared_part){ block, parts[0].to + (uint32_t)own.len, block->used };
-        if (parts[0].to)
-            parts[0].to--;
-        else
-            parts[1].from++;
-    }
-    member_send_around(member, text, at, (struct shared_parts){ parts, 1 + is_listed });
+    if (is_listed)
+        cut_out(find_element(block, me), parts);
+    member_send_around(member, text, at, (struct shared_parts){ parts, 2 });
 }
 
 void topic_sweep_roster(struct topic *topic)

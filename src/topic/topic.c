@@ -23,8 +23,6 @@ void topic_init(struct topic *topic, const struct topic_setup *setup)
     map_init(&topic->participants);
     list_init(&topic->absent);
     list_init(&topic->pending);
-    list_init(&topic->directed);
-    list_init(&topic->ready);
     list_init(&topic->waiters);
     list_init(&topic->due);
     hash_key_random(&random);
@@ -47,24 +45,41 @@ void topic_done(struct topic *topic)
 
 /* --- lanes --- */
 
-struct lane *topic_lane_use(struct topic *topic, const struct encoding *encoding)
+static struct lane *lane_of(struct topic *topic, const struct encoding *encoding,
+                            enum presence_mode presence)
 {
     struct lane *lane;
 
-    if (!encoding || encoding == topic->native.encoding) {
-        topic->native.user_count++;
+    if (encoding == topic->native.encoding && presence == PRESENCE_EACH)
         return &topic->native;
-    }
     LIST_FOREACH(lane, &topic->lanes, link)
-        if (lane->encoding == encoding) {
-            lane->user_count++;
+        if (lane->encoding == encoding && lane->presence == presence)
             return lane;
-        }
     lane = xmalloc(sizeof(*lane));
     lane_init(lane, encoding);
-    lane->user_count = 1;
+    lane->presence = presence;
     list_append(&topic->lanes, &lane->link);
     return lane;
+}
+
+struct lane *topic_lane_use(struct topic *topic, const struct encoding *encoding,
+                            enum presence_mode presence)
+{
+    struct lane *lane =
+        lane_of(topic, encoding ? encoding : topic->native.encoding, presence);
+
+    lane->user_count++;
+    return lane;
+}
+
+bool topic_has_lane(const struct topic *topic, enum presence_mode presence)
+{
+    const struct lane *lane;
+
+    LIST_FOREACH(lane, &topic->lanes, link)
+        if (lane->presence == presence)
+            return true;
+    return presence == PRESENCE_EACH;
 }
 
 void topic_lane_leave(struct topic *topic, struct lane *lane)
@@ -84,7 +99,7 @@ void member_seat(struct member *member)
         lane_seat(member->lane, &member->lane_link);
         member_go_live(member);
     } else {
-        list_append(&member_topic(member)->directed, &member->lane_link);
+        list_append(&member->lane->directed, &member->lane_link);
     }
 }
 
@@ -102,13 +117,13 @@ void member_unseat(struct member *member)
 /* A directed member that has, or has not, something to be woken for. */
 static void set_ready(struct member *member, bool is_ready)
 {
-    struct topic *topic = member_topic(member);
+    struct lane *lane = member->lane;
 
     if (member->is_ready == is_ready)
         return;
     member->is_ready = is_ready;
     list_remove(&member->lane_link);
-    list_append(is_ready ? &topic->ready : &topic->directed, &member->lane_link);
+    list_append(is_ready ? &lane->ready : &lane->directed, &member->lane_link);
 }
 
 enum err topic_may_join(const struct topic *topic, struct str id)
@@ -132,13 +147,14 @@ void topic_join(struct topic *topic, struct member *member, const struct join *j
 
     if (topic->settings->duplicate == DUPLICATE_REPLACE)
         participant_end(participant, END_REPLACED);
-    *member = (struct member){ .ops = join->ops,
-                               .participant = participant,
-                               .lane = topic_lane_use(topic, join->encoding),
-                               .routing = (uint8_t)join->routing,
-                               .wants_echo = join->wants_echo,
-                               .connected_ms = join->now_wall_ms,
-                               .number = join->number };
+    *member =
+        (struct member){ .ops = join->ops,
+                         .participant = participant,
+                         .lane = topic_lane_use(topic, join->encoding, join->presence),
+                         .routing = (uint8_t)join->routing,
+                         .wants_echo = join->wants_echo,
+                         .connected_ms = join->now_wall_ms,
+                         .number = join->number };
     member_seat(member);
     member_set_capabilities(member, participant->capabilities);
     list_append(&participant->members, &member->peer_link);
@@ -192,12 +208,11 @@ char *topic_reserve(struct topic *topic, size_t text_len)
     return lane_reserve(&topic->native, head + text_len) + head;
 }
 
-/* Puts the frame into the native lane; returns its length. */
-static size_t append_native(struct topic *topic, struct str text)
+/* Puts the text behind a head, where it may stand already; returns the frame's length. */
+static size_t append_headed(struct lane *lane, struct str text)
 {
-    struct lane *lane = &topic->native;
-    char *place = topic_reserve(topic, text.len);
     size_t head = lane->encoding->head_size(text.len);
+    char *place = lane_reserve(lane, head + text.len) + head;
 
     if (place != text.ptr)
         memcpy(place, text.ptr, text.len);
@@ -211,6 +226,8 @@ static size_t append_encoded(struct lane *lane, struct str text)
     struct buf frame;
     size_t len;
 
+    if (lane->encoding->head_size)
+        return append_headed(lane, text);
     buf_init(&frame, text.len + 1024);
     if (lane->encoding->encode(lane->encoding, text, &frame))
         buf_clear(&frame);
@@ -249,26 +266,24 @@ static void deliver_to(struct topic *topic, struct str id, const struct lane *la
             deliver_directed(member, entry->sender, frame_len);
 }
 
-/* The last frame to those of the list that read this lane. */
-static void deliver_all(struct link *members, const struct lane *lane,
-                        const struct topic_entry *entry, size_t frame_len)
+static void deliver_all(struct link *members, const struct topic_entry *entry,
+                        size_t frame_len)
 {
     struct member *member;
 
     LIST_FOREACH(member, members, lane_link)
-        if (member->lane == lane)
-            deliver_directed(member, entry->sender, frame_len);
+        deliver_directed(member, entry->sender, frame_len);
 }
 
 /* Hands the frame just committed in the lane to its directed members. */
-static void route_directed(struct topic *topic, const struct lane *lane,
+static void route_directed(struct topic *topic, struct lane *lane,
                            const struct topic_entry *entry, size_t frame_len)
 {
-    if (list_is_empty(&topic->directed) && list_is_empty(&topic->ready))
+    if (list_is_empty(&lane->directed) && list_is_empty(&lane->ready))
         return;
     if (entry->to_count == 0) {
-        deliver_all(&topic->ready, lane, entry, frame_len);
-        deliver_all(&topic->directed, lane, entry, frame_len);
+        deliver_all(&lane->ready, entry, frame_len);
+        deliver_all(&lane->directed, entry, frame_len);
         return;
     }
     topic->routing_number++;
@@ -293,7 +308,7 @@ static void route(struct topic *topic, struct lane *lane, const struct topic_ent
 
 void topic_append(struct topic *topic, const struct topic_entry *entry)
 {
-    size_t frame_len = append_native(topic, entry->text);
+    size_t frame_len = append_headed(&topic->native, entry->text);
     struct block *tail = topic->native.tail;
     struct lane *lane;
 
@@ -306,11 +321,24 @@ void topic_append(struct topic *topic, const struct topic_entry *entry)
             .has_to = entry->to_count > 0,
             .also_hash = entry->also.len ? hash_of(&topic->ring.key, entry->also) : 0,
             .sender = entry->sender ? entry->sender->number : 0,
+            .is_presence = entry->is_presence,
         });
     route(topic, &topic->native, entry, frame_len);
     LIST_FOREACH(lane, &topic->lanes, link)
-        route(topic, lane, entry, append_encoded(lane, entry->text));
+        if (!entry->is_presence || lane->presence == PRESENCE_EACH)
+            route(topic, lane, entry, append_encoded(lane, entry->text));
     list_splice(&topic->due, &topic->waiters);
+    topic_mark_dirty(topic);
+}
+
+void topic_append_to(struct topic *topic, enum presence_mode presence, struct str text)
+{
+    struct lane *lane;
+
+    LIST_FOREACH(lane, &topic->lanes, link)
+        if (lane->presence == presence)
+            route(topic, lane, &(struct topic_entry){ .text = text },
+                  append_encoded(lane, text));
     topic_mark_dirty(topic);
 }
 
@@ -374,26 +402,31 @@ static void wake(struct member *member)
         member->ops->on_ready(member);
 }
 
-/* The next member who has not been told, or NULL when everyone has. */
-static struct member *next_untold(struct topic *topic)
+static struct member *next_untold_in(struct lane *lane)
 {
-    struct member *member = LIST_FIRST(&topic->ready, struct member, lane_link);
+    struct member *member = LIST_FIRST(&lane->ready, struct member, lane_link);
     struct link *reader;
-    struct lane *lane;
 
     if (member) {
         set_ready(member, false);
         return member;
     }
-    reader = lane_next_untold(&topic->native);
-    if (reader)
-        return CONTAINER_OF(reader, struct member, lane_link);
+    reader = lane_next_untold(lane);
+    return reader ? CONTAINER_OF(reader, struct member, lane_link) : NULL;
+}
+
+/* The next member who has not been told, or NULL when everyone has. */
+static struct member *next_untold(struct topic *topic)
+{
+    struct member *member = next_untold_in(&topic->native);
+    struct lane *lane;
+
     LIST_FOREACH(lane, &topic->lanes, link) {
-        reader = lane_next_untold(lane);
-        if (reader)
-            return CONTAINER_OF(reader, struct member, lane_link);
+        if (member)
+            break;
+        member = next_untold_in(lane);
     }
-    return NULL;
+    return member;
 }
 
 /* Waiters wait for one entry: those that wait again do so for the next. */

@@ -5,7 +5,7 @@
  * one thread.
  *
  *     append ─► native lane (text behind its frame head) ─► ring (index) ─► cursors
- *            └► other lanes, encoded once each
+ *            └► other lanes (encoding × presence mode), encoded once each
  */
 #pragma once
 
@@ -62,10 +62,8 @@ struct topic {
     struct link lanes; /* all others */
     struct ring ring;
     struct map participants;
-    struct link absent;   /* absences, the longest first */
-    struct link pending;  /* participants whose change is to be announced */
-    struct link directed; /* members that have nothing to be woken for */
-    struct link ready;    /* directed members with something new */
+    struct link absent;  /* absences, the longest first */
+    struct link pending; /* participants whose change is to be announced */
     struct link waiters;
     struct link due; /* waiters for whom something has come */
     size_t member_count;
@@ -99,6 +97,7 @@ struct join {
     const struct member_ops *ops;
     const struct encoding *encoding; /* NULL: the native one */
     enum routing routing;
+    enum presence_mode presence;
     bool wants_echo;
     uint64_t now_wall_ms;
     uint64_t number;
@@ -150,13 +149,15 @@ struct topic_entry {
     size_t to_count;
     struct str also;       /* a participant reached besides, D17; "" for none */
     struct member *sender; /* NULL: the gateway, or a poster */
+    bool is_presence;
 };
 
 /* The only way into the log; admission has been decided. */
 void topic_append(struct topic *topic, const struct topic_entry *entry);
 
-/* Announces what changed since the last time, as system/presence envelopes. */
-void topic_flush_presence(struct topic *topic);
+/* Announces what changed since the last time, as system/presence envelopes; returns how
+ * many. */
+size_t topic_flush_presence(struct topic *topic);
 static inline bool topic_has_pending_presence(const struct topic *topic)
 {
     return !list_is_empty(&topic->pending);

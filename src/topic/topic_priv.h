@@ -49,9 +49,37 @@ void member_send_around(struct member *member, struct str text, size_t at,
 
 void topic_mark_dirty(struct topic *topic);
 
-/* The lane of an encoding, made with its first user and dropped with its last. */
-struct lane *topic_lane_use(struct topic *topic, const struct encoding *encoding);
+/* The lane of an encoding and a mode, made with its first user and dropped with its last.
+ */
+struct lane *topic_lane_use(struct topic *topic, const struct encoding *encoding,
+                            enum presence_mode presence);
 void topic_lane_leave(struct topic *topic, struct lane *lane);
+
+/* Does anybody read presence in this mode? */
+bool topic_has_lane(const struct topic *topic, enum presence_mode presence);
+
+/* Puts a text that is no entry of the log into the lanes of this mode: what it says
+ * stands in the log in another form. */
+void topic_append_to(struct topic *topic, enum presence_mode presence, struct str text);
+
+/* Many presence entries in the form of one. */
+struct presence_batch {
+    struct buf
+        head; /* of the last one: its id is the batch's, so it can be replayed after */
+    struct buf elements;
+};
+void presence_batch_init(struct presence_batch *batch);
+void presence_batch_done(struct presence_batch *batch);
+
+/* Adds what the entry of this text says. */
+void presence_batch_add(struct presence_batch *batch, struct str entry_text);
+
+/* Writes the text of the batch behind what is in `out`, and empties it. */
+void presence_batch_write(struct presence_batch *batch, struct buf *out);
+static inline bool presence_batch_is_empty(const struct presence_batch *batch)
+{
+    return batch->elements.len == 0;
+}
 
 /* The participant's presence may have changed: it is announced with the next flush. */
 void presence_changed(struct participant *participant);

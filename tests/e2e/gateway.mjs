@@ -30,6 +30,8 @@
 //                                              expect and next give the frame's json
 //   await expectOnly(clients, sender)          nothing has arrived that was not taken: sends a
 //                                              chat from `sender` and wants it to be the next
+//   changesIn(json)                            the joins and leaves that a frame tells of, alone or
+//                                              in a batch: { event, id, capabilities, moot }
 //   takeAll(client)                            takes what has arrived so far
 //
 //   await gateway.request('GET /topics', { token, headers, body, json, agent })
@@ -165,6 +167,12 @@ export async function expectOnly(clients, sender) {
         assert.equal((await client.next('the fence')).id, id, `${client.id} got something else first`);
 }
 
+export function changesIn({ kind, payload }) {
+    if (kind !== 'system/presence')
+        return [];
+    return payload.event === 'batch' ? payload.participants : [{ event: payload.event, ...payload.participant }];
+}
+
 export function takeAll(client) {
     const frames = client.frames.slice(client.taken);
     client.taken = client.frames.length;
@@ -240,9 +248,9 @@ class Gateway {
         const client = await this.open(id, options);
 
         client.welcome = await expect(client, (json) => json.kind === 'system/welcome');
-        if (!isPresent && !client.welcome.payload.moot.announced)
-            await expect(client, (json) => json.kind === 'system/presence' &&
-                json.payload.event === 'join' && json.payload.participant.id === id);
+        const { announced, presence } = client.welcome.payload.moot;
+        if (!isPresent && !announced && presence !== 'off')
+            await expect(client, (json) => changesIn(json).some((one) => one.event === 'join' && one.id === id));
         return client;
     }
 

@@ -45,6 +45,7 @@ test('D4: the welcome comes first, in exactly this shape', async () => {
                     bytes_per_second: 1048576 },
                 topic: 'shape',
                 routing: 'all',
+                presence: 'each',
                 announced: false,
                 proposals: [],
             },

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
 #include "fake_topic.h"
 #include "harness.h"
 
@@ -220,4 +222,242 @@ TEST(ids_of_the_gateway_never_repeat)
     CHECK_INT(topic_system_id(&one.topic, a).len, 4 + 12 + 1 + 20);
     fake_topic_done(&one);
     fake_topic_done(&other);
+}
+
+/* --- modes --- */
+
+#define CAME(id)                                                           \
+    "{\"event\":\"join\",\"id\":\"" id "\",\"capabilities\":[\"chat\"],\"" \
+    "moot\":{\"type\":\"agent\"}}"
+#define WENT(id) "{\"event\":\"leave\",\"id\":\"" id "\",\"moot\":{\"type\":\"agent\"}}"
+#define BATCH(elements)                                                                         \
+    "\"kind\":\"system/presence\",\"payload\":{\"event\":\"batch\",\"participants\":[" elements \
+    "]}}\n"
+
+static struct join in_mode(enum presence_mode presence, enum routing routing,
+                           const struct encoding *encoding)
+{
+    return (struct join){
+        .routing = routing, .presence = presence, .encoding = encoding, .wants_echo = true
+    };
+}
+
+/* The id of the first envelope in these texts. */
+static struct str id_in(struct str texts)
+{
+    static const struct str before = S("{\"protocol\":\"mcpx/v0.1\",\"id\":\"");
+    struct str rest = str_slice(texts, before.len, texts.len);
+
+    CHECK(str_starts(texts, before));
+    return str_slice(rest, 0, str_find(rest, '"', 0));
+}
+
+TEST(a_flush_is_one_frame_for_a_batch_member_and_none_for_one_without_presence)
+{
+    static const struct {
+        enum routing routing;
+        const struct encoding *encoding;
+    } cases[] = {
+        { ROUTE_ALL, NULL },
+        { ROUTE_ALL, &fake_inverse },
+        { ROUTE_DIRECTED, NULL },
+        { ROUTE_DIRECTED, &fake_inverse },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct room room;
+        struct fake_member each, batch, off, a, b;
+
+        room_init(&room);
+        fake_join(&room.fake, &each, S("each"),
+                  in_mode(PRESENCE_EACH, c->routing, c->encoding));
+        fake_join(&room.fake, &batch, S("batch"),
+                  in_mode(PRESENCE_BATCH, c->routing, c->encoding));
+        fake_join(&room.fake, &off, S("off"),
+                  in_mode(PRESENCE_OFF, c->routing, c->encoding));
+        CHECK_INT(topic_flush_presence(&room.fake.topic), 3);
+        CHECK_STR(announced(&each, &room.out),
+                  S(JOINS("each") JOINS("batch") JOINS("off")));
+        CHECK_STR(announced(&batch, &room.out),
+                  S(BATCH(CAME("each") "," CAME("batch") "," CAME("off"))));
+        CHECK_STR(fake_texts(&off), S(""));
+
+        fake_join(&room.fake, &a, S("a"), joining);
+        CHECK_INT(topic_flush_presence(&room.fake.topic), 1);
+        CHECK_STR(announced(&batch, &room.out), S(BATCH(CAME("a"))));
+        fake_leave(&a);
+        fake_join(&room.fake, &b, S("b"), joining);
+        CHECK_INT(topic_flush_presence(&room.fake.topic), 2);
+        fake_say(&room.fake, NULL, S("\"kind\":said"), NULL);
+        CHECK_STR(announced(&each, &room.out),
+                  S(JOINS("a") LEAVES("a") JOINS("b") "\"kind\":said\n"));
+        CHECK_STR(announced(&batch, &room.out),
+                  S(BATCH(WENT("a") "," CAME("b")) "\"kind\":said\n"));
+        CHECK_STR(fake_texts(&off), S("\"kind\":said\n"));
+        CHECK_INT(topic_flush_presence(&room.fake.topic), 0);
+        CHECK_STR(fake_texts(&batch), S(""));
+        fake_leave(&b);
+        fake_leave(&each);
+        fake_leave(&batch);
+        fake_leave(&off);
+        room_done(&room);
+        CHECK(list_is_empty(&room.fake.topic.lanes));
+    }
+}
+
+TEST(a_batch_has_the_id_of_the_last_entry_it_covers)
+{
+    struct room room;
+    struct fake_member batch, a, b;
+    uint64_t next;
+
+    room_init(&room);
+    fake_join(&room.fake, &batch, S("batch"), in_mode(PRESENCE_BATCH, ROUTE_ALL, NULL));
+    fake_join(&room.fake, &a, S("a"), joining);
+    fake_join(&room.fake, &b, S("b\",\"participant\":{"), joining);
+    topic_flush_presence(&room.fake.topic);
+    next = room.fake.topic.ring.next_seq;
+    CHECK_INT(next, 1 + 4); /* the log has one entry for each */
+    CHECK_INT(ring_find(&room.fake.topic.ring, id_in(fake_texts(&batch))), next - 1);
+    fake_leave(&a);
+    fake_leave(&b);
+    fake_leave(&batch);
+    room_done(&room);
+}
+
+TEST(members_of_one_mode_and_encoding_share_a_lane)
+{
+    struct room room;
+    struct fake_member members[6];
+    const struct lane *native = &room.fake.topic.native;
+
+    room_init(&room);
+    for (size_t i = 0; i < 6; i++)
+        fake_join(&room.fake, &members[i], S("m"),
+                  in_mode((enum presence_mode)(i % 3), ROUTE_ALL, NULL));
+    for (size_t i = 0; i < 3; i++)
+        CHECK(members[i].member.lane == members[i + 3].member.lane);
+    CHECK(members[PRESENCE_EACH].member.lane == native);
+    CHECK(members[PRESENCE_BATCH].member.lane != native);
+    CHECK(members[PRESENCE_BATCH].member.lane != members[PRESENCE_OFF].member.lane);
+    for (size_t i = 0; i < 6; i++)
+        fake_leave(&members[i]);
+    CHECK(list_is_empty(&room.fake.topic.lanes));
+    room_done(&room);
+}
+
+/* 600 ids of 500 bytes exceed one frame. */
+TEST(a_batch_that_would_be_too_large_comes_in_several)
+{
+    enum { COUNT_OF_MEMBERS = 600, ID_BYTES = 500, LIMIT = 260 * 1024 };
+    static struct fake_member members[COUNT_OF_MEMBERS];
+    struct room room;
+    struct fake_member batch;
+    struct str rest;
+    size_t frames = 0;
+    size_t named = 0;
+
+    room_init(&room);
+    fake_join(&room.fake, &batch, S("watcher"), in_mode(PRESENCE_BATCH, ROUTE_ALL, NULL));
+    for (size_t i = 0; i < COUNT_OF_MEMBERS; i++) {
+        char id[ID_BYTES + 1];
+
+        (void)snprintf(id, sizeof(id), "%0*zu", ID_BYTES, i);
+        fake_join(&room.fake, &members[i], str_of(id), joining);
+    }
+    CHECK_INT(topic_flush_presence(&room.fake.topic), COUNT_OF_MEMBERS);
+    rest = fake_texts(&batch);
+    while (rest.len) {
+        struct str line = str_cut(&rest, '\n');
+
+        CHECK(line.len < LIMIT);
+        CHECK(str_ends(line, S("}}]}}")));
+        frames++;
+        for (size_t at = 0; at < line.len; at++)
+            named += str_starts(str_slice(line, at, line.len), S("{\"event\":\"join\""));
+    }
+    CHECK_INT(frames, 2);
+    CHECK_INT(named, COUNT_OF_MEMBERS);
+    for (size_t i = 0; i < COUNT_OF_MEMBERS; i++)
+        fake_leave(&members[i]);
+    fake_leave(&batch);
+    room_done(&room);
+}
+
+/* The same ring for a returning member of each mode: who came and went while it was away,
+ * after the last frame that it saw. */
+TEST(a_replay_shows_presence_in_the_mode_of_the_member)
+{
+    static const struct {
+        enum presence_mode mode;
+        const struct encoding *encoding;
+        struct str want;
+    } cases[] = {
+        { PRESENCE_EACH, NULL,
+          S(JOINS("a") JOINS("b") "\"kind\":said\n" LEAVES("a") LEAVES("b")) },
+        { PRESENCE_BATCH, NULL,
+          S(BATCH(CAME("a") "," CAME("b")) "\"kind\":said\n" BATCH(
+              WENT("a") "," WENT("b"))) },
+        { PRESENCE_BATCH, &fake_inverse,
+          S(BATCH(CAME("a") "," CAME("b")) "\"kind\":said\n" BATCH(
+              WENT("a") "," WENT("b"))) },
+        { PRESENCE_OFF, NULL, S("\"kind\":said\n") },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct room room;
+        struct fake_member first, back, a, b;
+        struct buf last;
+
+        room_init(&room);
+        buf_init(&last, 4096);
+        fake_join(&room.fake, &first, S("back"),
+                  in_mode(PRESENCE_BATCH, ROUTE_ALL, NULL));
+        topic_flush_presence(&room.fake.topic);
+        buf_put(&last, id_in(fake_texts(&first)));
+        fake_join(&room.fake, &a, S("a"), joining);
+        fake_join(&room.fake, &b, S("b"), joining);
+        topic_flush_presence(&room.fake.topic);
+        fake_say(&room.fake, NULL, S("\"kind\":said"), NULL);
+        fake_leave(&a);
+        topic_flush_presence(&room.fake.topic);
+        fake_leave(&b);
+        topic_flush_presence(&room.fake.topic);
+        fake_join(&room.fake, &back, S("back"), in_mode(c->mode, ROUTE_ALL, c->encoding));
+        CHECK(member_replay_after(&back.member, buf_str(&last)));
+        CHECK_STR(announced(&back, &room.out), c->want);
+        fake_leave(&first);
+        fake_leave(&back);
+        buf_done(&last);
+        room_done(&room);
+    }
+}
+
+TEST(whoever_returns_after_a_batch_gets_exactly_what_followed_it)
+{
+    struct room room;
+    struct fake_member batch, again, a, b, c;
+    struct buf last;
+
+    room_init(&room);
+    buf_init(&last, 4096);
+    fake_join(&room.fake, &batch, S("batch"), in_mode(PRESENCE_BATCH, ROUTE_ALL, NULL));
+    fake_join(&room.fake, &a, S("a"), joining);
+    fake_join(&room.fake, &b, S("b"), joining);
+    topic_flush_presence(&room.fake.topic);
+    fake_join(&room.fake, &c, S("c"), joining);
+    topic_flush_presence(&room.fake.topic);
+    buf_put(&last, id_in(fake_texts(&batch))); /* of the first of two */
+    fake_join(&room.fake, &again, S("batch"), in_mode(PRESENCE_BATCH, ROUTE_ALL, NULL));
+    CHECK(member_replay_after(&again.member, buf_str(&last)));
+    CHECK_STR(announced(&again, &room.out), S(BATCH(CAME("c"))));
+    fake_leave(&a);
+    topic_flush_presence(&room.fake.topic);
+    CHECK_STR(announced(&again, &room.out), S(BATCH(WENT("a"))));
+    fake_leave(&b);
+    fake_leave(&c);
+    fake_leave(&batch);
+    fake_leave(&again);
+    buf_done(&last);
+    room_done(&room);
 }
