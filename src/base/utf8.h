@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/simd.h"
 #include "base/str.h"
 
 struct utf8 {
@@ -26,6 +27,13 @@ static inline bool utf8_is_whole(const struct utf8 *state)
 }
 
 bool utf8_is_valid(struct str text);
+
+/* The length of the longest beginning that is UTF-8, in whole characters: the offset of
+ * the first character that is not valid or not whole, or text.len. */
+size_t utf8_valid(struct str text);
+
+/* The same with the instructions of `level`, which simd_has() must grant. */
+size_t utf8_valid_at(enum simd level, struct str text);
 
 /* Writes the code point (a scalar value) and returns its length, 1 to 4. */
 size_t utf8_write(uint32_t code_point, char out[static 4]);
