@@ -291,26 +291,11 @@ static enum err read_field(struct reader *r, enum field field, struct envelope *
 
 /* the whole */
 
-/* The offset of the first byte that is not UTF-8, or the length. */
-static size_t find_bad_byte(struct str text)
-{
-    size_t at = 0;
-
-    while (at < text.len) {
-        uint32_t cp;
-        size_t len = utf8_read(str_slice(text, at, text.len), &cp);
-
-        if (len == 0)
-            break;
-        at += len;
-    }
-    return at;
-}
-
 static enum err scan_members(struct reader *r, size_t max_depth)
 {
     struct json_scan scan;
     struct json_member member;
+    size_t valid;
     enum err err;
 
     json_scan_init(&scan, r->text, max_depth);
@@ -323,9 +308,9 @@ static enum err scan_members(struct reader *r, size_t max_depth)
         return OK;
     r->problem = (struct envelope_problem){ scan.at, S(""), scan.what };
     r->err = ERR_MALFORMED_ENVELOPE;
-    if (!utf8_is_valid(r->text)) {
-        r->problem =
-            (struct envelope_problem){ find_bad_byte(r->text), S(""), "not UTF-8" };
+    valid = utf8_valid(r->text);
+    if (valid < r->text.len) {
+        r->problem = (struct envelope_problem){ valid, S(""), "not UTF-8" };
         r->err = ERR_UTF8;
     }
     return r->err;

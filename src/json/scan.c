@@ -121,16 +121,35 @@ static const char *skip_escape(struct json_scan *s, const char *p)
     }
 }
 
+/* From a byte that is not ASCII to the next one that is special in a string. */
 static const char *skip_wide(struct json_scan *s, const char *p)
 {
-    uint32_t code_point;
+    struct str text = { p, (size_t)(json_skip(p, end_of(s), JSON_TEXT) - p) };
+    size_t valid = utf8_valid(text);
 
-    while (peek(s, p) >= 0x80) {
-        size_t len = utf8_read(rest_at(s, p), &code_point);
+    if (valid < text.len)
+        return fail(s, p + valid, "not UTF-8");
+    return p + text.len;
+}
 
-        if (len == 0)
-            return fail(s, p, "not UTF-8");
-        p += len;
+/* The rest of a string from the first byte that is not plain; to the closing quote. */
+static const char *skip_special(struct json_scan *s, const char *p, bool *has_escape)
+{
+    int c = peek(s, p);
+
+    while (c != '"') {
+        if (c == '\\') {
+            *has_escape = true;
+            p = skip_escape(s, p);
+        } else if (c >= 0x80) {
+            p = skip_wide(s, p);
+        } else {
+            return fail(s, p, "control character in a string");
+        }
+        if (!p)
+            return NULL;
+        p = json_skip(p, end_of(s), JSON_PLAIN);
+        c = peek(s, p);
     }
     return p;
 }
@@ -142,24 +161,11 @@ static inline const char *skip_string(struct json_scan *s, const char *p,
     const char *start = ++p;
     bool has_escape = false;
 
-    for (;;) {
-        int c;
-
-        p = json_skip_plain(p, end_of(s));
-        c = peek(s, p);
-        if (c == '"')
-            break;
-        if (c == '\\') {
-            has_escape = true;
-            p = skip_escape(s, p);
-        } else if (c >= 0x80) {
-            p = skip_wide(s, p);
-        } else {
-            p = fail(s, p, "control character in a string");
-        }
-        if (!p)
-            return NULL;
-    }
+    p = json_skip(p, end_of(s), JSON_PLAIN);
+    if (peek(s, p) != '"')
+        p = skip_special(s, p, &has_escape);
+    if (!p)
+        return NULL;
     ret->type = JSON_STRING;
     ret->has_escape = has_escape;
     ret->text = (struct str){ start, (size_t)(p - start) };

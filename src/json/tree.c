@@ -116,14 +116,11 @@ static enum err take_string(struct builder *b)
     struct str text;
 
     for (;;) {
-        p = json_skip_plain(p, b->end);
+        p = json_skip(p, b->end, JSON_TEXT);
         if (*p == '"')
             break;
-        if (*p == '\\') {
-            span.has_escape = true;
-            p++;
-        }
-        p++;
+        span.has_escape = true;
+        p += 2;
     }
     span.text = (struct str){ b->at + 1, (size_t)(p - b->at - 1) };
     if (json_unescape(span, b->arena, &text))

@@ -88,7 +88,7 @@ static void put_string(struct buf *out, struct str value)
     buf_putc(out, '"');
     while (value.len) {
         const char *end = value.ptr + value.len;
-        size_t plain = (size_t)(json_skip_plain(value.ptr, end) - value.ptr);
+        size_t plain = (size_t)(json_skip(value.ptr, end, JSON_PLAIN) - value.ptr);
 
         if (plain)
             buf_put(out, str_slice(value, 0, plain));

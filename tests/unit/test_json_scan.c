@@ -325,6 +325,61 @@ TEST(every_byte_of_a_string_is_judged_wherever_it_stands)
         }
 }
 
+/* What stands first is told, however the string is cut into vectors. */
+TEST(the_first_mistake_in_a_long_string_is_found_to_the_byte)
+{
+    /* clang-format off */
+    static const struct {
+        struct str wrong;
+        size_t at; /* of the mistake, from where it begins */
+        enum err err;
+    } cases[] = {
+        { S("\xa9"),             0, ERR_UTF8 },
+        { S("\xe5\xa4"),         0, ERR_UTF8 },
+        { S("\xe5\xa4\xa9\x01"), 3, ERR_INVALID },
+        { S("\x01\xe5"),         0, ERR_INVALID },
+        { S("\\x\xe5"),          1, ERR_INVALID },
+        { S("\\n\xff"),          2, ERR_UTF8 },
+        { S("\xed\xa0\x80"),     0, ERR_UTF8 },
+        { S("\xe5\""),           0, ERR_UTF8 },
+    };
+    /* clang-format on */
+    char text[600];
+
+    FOR_EACH_CASE(c, cases)
+        for (size_t before = 0; before < 100; before++) {
+            size_t at = 1;
+            struct json_scan s;
+
+            text[0] = '"';
+            for (size_t i = 0; i < before; i++, at += 3)
+                memcpy(text + at, i % 7 < 5 ? "\xe5\xa4\xa9" : "abc", 3);
+            memcpy(text + at, c->wrong.ptr, c->wrong.len);
+            memset(text + at + c->wrong.len, 'x', 250);
+            text[at + c->wrong.len + 250] = '"';
+            CHECK_INT(scan_deep((struct str){ text, at + c->wrong.len + 251 }, 9, &s),
+                      c->err);
+            CHECK_INT(s.at, at + c->at);
+        }
+}
+
+TEST(a_string_that_ends_inside_a_character_is_not_utf_8)
+{
+    char text[400];
+
+    text[0] = '"';
+    for (size_t i = 0; i < 130; i++)
+        memcpy(text + 1 + 3 * i, "\xe5\xa4\xa9", 3);
+    for (size_t len = 1; len < 390; len++) {
+        struct json_scan s;
+        bool is_whole = (len - 1) % 3 == 0;
+
+        CHECK_INT(scan_deep((struct str){ text, len }, 9, &s),
+                  is_whole ? ERR_INVALID : ERR_UTF8);
+        CHECK_INT(s.at, len - (len - 1) % 3);
+    }
+}
+
 TEST(every_unit_may_be_escaped_but_a_lone_surrogate)
 {
     for (unsigned unit = 0; unit <= 0xffff; unit++) {
