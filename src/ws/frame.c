@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is done to single frames: masks, heads and whole frames to send.
+ * What is done to single frames: heads and whole frames to send.
  *
  *      0                   1                   2                   3
  *      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -10,76 +10,13 @@
  *     |               mask (32), if M is set, then the payload        |
  *     +---------------------------------------------------------------+
  */
-#include "ws/ws.h"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 #include <string.h>
 
+#include "ws/ws.h"
 #include "ws/ws_priv.h"
 
 enum { BIT_FINAL = 0x80, BIT_DEFLATED = 0x40, BIT_MASKED = 0x80 };
 enum { LENGTH_16 = 126, LENGTH_64 = 127 };
-
-uint32_t ws_mask_at(uint32_t mask, uint64_t offset)
-{
-    uint8_t bytes[8];
-    uint32_t turned;
-
-    memcpy(bytes, &mask, 4);
-    memcpy(bytes + 4, &mask, 4);
-    memcpy(&turned, bytes + (offset & 3), 4);
-    return turned;
-}
-
-/* Unmasks as many whole steps as there are and returns how many bytes that was. The mask
- * keeps its phase, since a step is a multiple of four bytes. */
-#ifdef __SSE2__
-static size_t unmask_wide(uint8_t *dst, const uint8_t *src, size_t len, uint32_t mask)
-{
-    const __m128i masks = _mm_set1_epi32((int)mask);
-    size_t at = 0;
-
-    for (; len - at >= 64; at += 64) {
-        __m128i a = _mm_loadu_si128((const __m128i *)(src + at));
-        __m128i b = _mm_loadu_si128((const __m128i *)(src + at + 16));
-        __m128i c = _mm_loadu_si128((const __m128i *)(src + at + 32));
-        __m128i d = _mm_loadu_si128((const __m128i *)(src + at + 48));
-
-        _mm_storeu_si128((__m128i *)(dst + at), _mm_xor_si128(a, masks));
-        _mm_storeu_si128((__m128i *)(dst + at + 16), _mm_xor_si128(b, masks));
-        _mm_storeu_si128((__m128i *)(dst + at + 32), _mm_xor_si128(c, masks));
-        _mm_storeu_si128((__m128i *)(dst + at + 48), _mm_xor_si128(d, masks));
-    }
-    return at;
-}
-#else
-static size_t unmask_wide(uint8_t *, const uint8_t *, size_t, uint32_t)
-{
-    return 0;
-}
-#endif
-
-void ws_unmask(void *dst, const void *src, size_t len, uint32_t mask)
-{
-    const uint8_t *from = src;
-    uint8_t *to = dst;
-    size_t at = unmask_wide(to, from, len, mask);
-    uint64_t masks = (uint64_t)mask << 32 | mask;
-    uint8_t bytes[4];
-
-    for (; len - at >= sizeof(masks); at += sizeof(masks)) {
-        uint64_t word;
-
-        memcpy(&word, from + at, sizeof(word));
-        word ^= masks;
-        memcpy(to + at, &word, sizeof(word));
-    }
-    memcpy(bytes, &mask, sizeof(bytes));
-    for (; at < len; at++)
-        to[at] = from[at] ^ bytes[at & 3];
-}
 
 size_t ws_head_size(size_t payload)
 {

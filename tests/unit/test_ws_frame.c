@@ -5,57 +5,6 @@
 #include "base/utf8.h"
 #include "harness.h"
 #include "ws/ws.h"
-#include "ws/ws_priv.h"
-
-TEST(unmasking_is_the_same_for_every_length_and_alignment)
-{
-    static const uint8_t mask_bytes[4] = { 0x37, 0xfa, 0x21, 0x3d };
-    uint8_t src[256 + 16], dst[256 + 16];
-    uint32_t mask;
-    bool is_right = true;
-
-    memcpy(&mask, mask_bytes, 4);
-    for (size_t i = 0; i < sizeof(src); i++)
-        src[i] = (uint8_t)(i * 7 + 3);
-    for (size_t len = 0; len <= 256; len++) {
-        for (size_t from = 0; from < 9; from++) {
-            memset(dst, 0xee, sizeof(dst));
-            ws_unmask(dst + 8 - from, src + from, len, mask);
-            for (size_t i = 0; i < len; i++)
-                is_right &= dst[8 - from + i] == (src[from + i] ^ mask_bytes[i % 4]);
-            is_right &=
-                dst[8 - from + len] == 0xee && (from == 8 || dst[7 - from] == 0xee);
-        }
-    }
-    CHECK(is_right);
-}
-
-TEST(unmasking_in_place_twice_gives_back_the_bytes)
-{
-    char text[200], kept[200];
-
-    for (size_t i = 0; i < sizeof(text); i++)
-        text[i] = (char)i;
-    memcpy(kept, text, sizeof(text));
-    ws_unmask(text + 1, text + 1, 199, 0x12345678);
-    CHECK(memcmp(text, kept, sizeof(text)) != 0);
-    ws_unmask(text + 1, text + 1, 199, 0x12345678);
-    CHECK(memcmp(text, kept, sizeof(text)) == 0);
-}
-
-TEST(a_payload_may_be_unmasked_in_two_parts_cut_anywhere)
-{
-    char whole[100] = {}, parts[100] = {};
-    uint32_t mask = 0x89abcdef;
-
-    ws_unmask(whole, whole, sizeof(whole), mask);
-    for (size_t cut = 0; cut <= sizeof(parts); cut++) {
-        memset(parts, 0, sizeof(parts));
-        ws_unmask(parts, parts, cut, mask);
-        ws_unmask(parts + cut, parts + cut, sizeof(parts) - cut, ws_mask_at(mask, cut));
-        CHECK(memcmp(whole, parts, sizeof(whole)) == 0);
-    }
-}
 
 TEST(heads_have_the_shortest_length_that_holds_the_payload)
 {
