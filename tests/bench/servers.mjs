@@ -27,7 +27,7 @@ process.on('exit', () => {
 })
 
 // Everything that a run of Moot is told; names follow the option table of src/config.
-function mootConfig(port, data, participants) {
+function mootConfig(port, data, participants, limits) {
   const token = i => `  - { token: "${TOKEN_PREFIX}-${i}", id: "${ID_PREFIX}-${i}", ` +
     'topics: ["*"], capabilities: ["mcp/*", "chat"] }'
 
@@ -40,18 +40,19 @@ function mootConfig(port, data, participants) {
     '  connections_per_participant: 100000',
     '  rate_messages: 0',
     '  rate_bytes: 0',
+    ...Object.entries(limits).map(([name, value]) => `  ${name}: ${value}`),
     'tokens:',
     ...Array.from({ length: participants }, (_, i) => token(i)),
     '',
   ].join('\n')
 }
 
-function mootCommand({ build, port, directory, participants }) {
+function mootCommand({ build, port, directory, participants, limits = {} }) {
   const config = join(directory, 'moot.yaml')
   const data = join(directory, 'data')
 
   mkdirSync(data, { recursive: true, mode: 0o700 })
-  writeFileSync(config, mootConfig(port, data, participants), { mode: 0o600 })
+  writeFileSync(config, mootConfig(port, data, participants, limits), { mode: 0o600 })
   return [join(build, 'moot'), 'serve', '--config', config]
 }
 
@@ -259,11 +260,12 @@ function spawnServer(command) {
 const hasEnded = child =>
   child.pid === undefined || child.exitCode !== null || child.signalCode !== null
 
-// Starts a server and waits until it answers. `pause` is what passes between attempts.
-export async function startServer(name, { build, core, directory, participants, pause = () => sleep(10) }) {
+// Starts a server, `under` another program if one is given, and waits until it answers.
+// `options` are what its command is made of; `pause` is what passes between attempts.
+export async function startServer(name, { core, under = [], pause = () => sleep(10), ...options }) {
   const server = servers[name]
   const port = await freePort()
-  const command = pinned(core, server.command({ build, port, directory, participants }))
+  const command = pinned(core, [...under, ...server.command({ port, ...options })])
   const began = performance.now()
   const child = spawnServer(command)
 
