@@ -42,22 +42,37 @@ static inline void sip_word(struct sip *v, uint64_t word)
     v->a ^= word;
 }
 
+static inline uint64_t load64(const char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+/* The last `len % 8` bytes, the first of them lowest. Where there are eight bytes, the
+ * last eight hold them, and no loop is needed. */
+static inline uint64_t tail_of(struct str text)
+{
+    size_t left = text.len % 8;
+    uint64_t word = 0;
+
+    if (left && text.len >= 8)
+        return load64(text.ptr + text.len - 8) >> (64 - 8 * left);
+    for (size_t i = 0; i < left; i++)
+        word |= (uint64_t)(unsigned char)text.ptr[i] << (8 * i);
+    return word;
+}
+
 uint64_t hash_of(const struct hash_key *key, struct str text)
 {
     struct sip v = { key->k0 ^ 0x736f6d6570736575, key->k1 ^ 0x646f72616e646f6d,
                      key->k0 ^ 0x6c7967656e657261, key->k1 ^ 0x7465646279746573 };
     const char *at = text.ptr;
-    size_t left = text.len;
-    uint64_t word;
 
-    for (; left >= 8; at += 8, left -= 8) {
-        memcpy(&word, at, 8);
-        sip_word(&v, word);
-    }
-    word = 0;
-    if (left)
-        memcpy(&word, at, left);
-    sip_word(&v, word | (uint64_t)text.len << 56);
+    for (size_t left = text.len; left >= 8; at += 8, left -= 8)
+        sip_word(&v, load64(at));
+    sip_word(&v, tail_of(text) | (uint64_t)text.len << 56);
     v.c ^= 0xff;
     sip_round(&v);
     sip_round(&v);

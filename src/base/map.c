@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linear probing with backward-shift deletion; at most four fifths full. */
+/*
+ * Linear probing with backward-shift deletion; at most four fifths full. In a table of
+ * the first size the slots are simply looked through: comparing a few lengths costs less
+ * than hashing a key. Entries there have no place of their own, and no hash yet.
+ */
 #include "base/map.h"
 
 #include <assert.h>
@@ -33,6 +37,25 @@ static struct str key_of(const struct map_slot *slot)
     return (struct str){ slot->key, slot->key_len };
 }
 
+static bool is_small(const struct map *map)
+{
+    return map->size == FIRST_SLOTS;
+}
+
+/* The slot that holds the key, or a free one. */
+static struct map_slot *small_slot_of(const struct map *map, struct str key)
+{
+    struct map_slot *free_slot = NULL;
+
+    for (struct map_slot *slot = map->slots; slot < map->slots + FIRST_SLOTS; slot++) {
+        if (!slot->key)
+            free_slot = slot;
+        else if (slot->key_len == key.len && str_eq(key_of(slot), key))
+            return slot;
+    }
+    return free_slot;
+}
+
 /* The slot that holds the key, or the free one where it belongs. */
 static struct map_slot *slot_of(const struct map *map, struct str key, uint32_t hash)
 {
@@ -47,14 +70,23 @@ static struct map_slot *slot_of(const struct map *map, struct str key, uint32_t 
     return &map->slots[i];
 }
 
-void *map_find(const struct map *map, struct str key)
+/* The slot that holds the key, or NULL. */
+static struct map_slot *find(const struct map *map, struct str key)
 {
-    const struct map_slot *slot;
+    struct map_slot *slot;
 
     if (map->count == 0)
         return NULL;
-    slot = slot_of(map, key, short_hash(map, key));
-    return slot->key ? slot->value : NULL;
+    slot =
+        is_small(map) ? small_slot_of(map, key) : slot_of(map, key, short_hash(map, key));
+    return slot && slot->key ? slot : NULL;
+}
+
+void *map_find(const struct map *map, struct str key)
+{
+    const struct map_slot *slot = find(map, key);
+
+    return slot ? slot->value : NULL;
 }
 
 static void grow(struct map *map)
@@ -63,15 +95,21 @@ static void grow(struct map *map)
 
     map->size = old.size ? old.size * 2 : FIRST_SLOTS;
     map->slots = xcalloc(map->size, sizeof(*map->slots));
-    for (size_t i = 0; i < old.size; i++)
-        if (old.slots[i].key)
-            *slot_of(map, key_of(&old.slots[i]), old.slots[i].hash) = old.slots[i];
+    for (size_t i = 0; i < old.size; i++) {
+        struct map_slot moved = old.slots[i];
+
+        if (!moved.key)
+            continue;
+        if (is_small(&old))
+            moved.hash = short_hash(map, key_of(&moved));
+        *slot_of(map, key_of(&moved), moved.hash) = moved;
+    }
     free(old.slots);
 }
 
 void map_set(struct map *map, struct str key, void *value)
 {
-    uint32_t hash = short_hash(map, key);
+    uint32_t hash = 0;
     struct map_slot *slot;
 
     assert(key.len <= UINT32_MAX);
@@ -79,7 +117,9 @@ void map_set(struct map *map, struct str key, void *value)
         key.ptr = "";
     if (map->count * 5 >= map->size * 4)
         grow(map);
-    slot = slot_of(map, key, hash);
+    if (!is_small(map))
+        hash = short_hash(map, key);
+    slot = is_small(map) ? small_slot_of(map, key) : slot_of(map, key, hash);
     if (!slot->key)
         map->count++;
     *slot = (struct map_slot){ key.ptr, value, (uint32_t)key.len, hash };
@@ -103,17 +143,17 @@ static void close_hole(struct map *map, size_t hole)
 
 void *map_remove(struct map *map, struct str key)
 {
-    struct map_slot *slot;
+    struct map_slot *slot = find(map, key);
     void *value;
 
-    if (map->count == 0)
-        return NULL;
-    slot = slot_of(map, key, short_hash(map, key));
-    if (!slot->key)
+    if (!slot)
         return NULL;
     value = slot->value;
     map->count--;
-    close_hole(map, (size_t)(slot - map->slots));
+    if (is_small(map))
+        *slot = (struct map_slot){};
+    else
+        close_hole(map, (size_t)(slot - map->slots));
     return value;
 }
 

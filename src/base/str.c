@@ -10,11 +10,6 @@ struct str str_of(const char *text)
     return (struct str){ text, text ? strlen(text) : 0 };
 }
 
-bool str_eq(struct str a, struct str b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
-}
-
 static char lower(char c)
 {
     return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);

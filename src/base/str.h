@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/err.h"
 
@@ -26,7 +27,10 @@ struct str {
 /* Borrows a terminated string; NULL gives the empty str. */
 struct str str_of(const char *text);
 
-bool str_eq(struct str a, struct str b);
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
 
 /* ASCII letters compare without case. */
 bool str_ieq(struct str a, struct str b);
