@@ -223,23 +223,27 @@ static enum err judge_decision(struct ledger *ledger, const struct envelope *env
 static bool may_answer(const struct ledger *ledger, const struct request *request,
                        struct str from)
 {
-    uint64_t hash = hash_of(&ledger->key, from);
+    uint64_t hash;
 
+    if (request->to_count == 0)
+        return true;
+    hash = hash_of(&ledger->key, from);
     for (size_t i = 0; i < request->to_count; i++)
         if (request->to[i] == hash)
             return true;
-    return request->to_count == 0;
+    return false;
 }
 
 /* Only an addressee's response is the answer; anybody else's is talk about it. */
 static void judge_response(struct ledger *ledger, const struct envelope *env,
                            struct ledger_effect *ret)
 {
-    const struct request *request = map_find(&ledger->requests, env->correlation_id);
+    struct request *request = map_find(&ledger->requests, env->correlation_id);
 
     if (!request || !may_answer(ledger, request, env->from))
         return;
     ret->type = EFFECT_ANSWER;
+    ret->request = request;
     ret->watcher = request->proposer;
 }
 
@@ -347,10 +351,12 @@ static void enter_request(struct ledger *ledger, const struct envelope *env,
 
     if (request && ledger->requests.count >= ledger->settings->max_requests)
         forget_request(ledger, request);
-    request = xcalloc(1, sizeof(*request) + env->id.len + proposer.len);
+    request = xmalloc(sizeof(*request) + env->id.len + proposer.len);
     at = request->text;
     request->id = keep(&at, env->id);
     request->proposer = keep(&at, proposer);
+    request->link = (struct link){};
+    request->to_count = 0;
     for (size_t i = 0; i < env->to_count && env->to_count <= MAX_ADDRESSEES; i++)
         request->to[request->to_count++] = hash_of(&ledger->key, env->to[i]);
     map_set(&ledger->requests, request->id, request);
@@ -369,9 +375,7 @@ void ledger_enter(struct ledger *ledger, const struct envelope *env,
         enter_request(ledger, env, effect->proposal);
         break;
     case EFFECT_REQUEST: enter_request(ledger, env, NULL); break;
-    case EFFECT_ANSWER:
-        forget_request(ledger, map_find(&ledger->requests, env->correlation_id));
-        break;
+    case EFFECT_ANSWER: forget_request(ledger, effect->request); break;
     case EFFECT_REJECT: effect->proposal->state = PROPOSAL_REJECTED; break;
     case EFFECT_WITHDRAW: effect->proposal->state = PROPOSAL_WITHDRAWN; break;
     }

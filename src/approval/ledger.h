@@ -79,6 +79,7 @@ struct ledger_effect {
         EFFECT_WITHDRAW,
     } type;
     struct proposal *proposal; /* fulfilled, rejected or withdrawn */
+    struct request *request;   /* answered */
     uint64_t expires_ms;       /* of a new proposal */
     struct str watcher;        /* who learns of an answer besides, or "" */
 };
