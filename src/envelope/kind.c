@@ -38,47 +38,41 @@ static const struct str taken_words[] = {
     S("mcp"), S("mcpx"), S("chat"), S("system"), S("presence"),
 };
 
-static bool is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
+/* What a byte may do in the parts of a kind. */
+enum {
+    WORD_FIRST = 1 << 0, /* words: kinds of other protocols */
+    WORD = 1 << 1,
+    SEGMENT_FIRST = 1 << 2, /* segments: methods */
+    SEGMENT = 1 << 3,
+};
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_word_byte(char c)
-{
-    return is_lower(c) || is_digit(c) || c == '-';
-}
-
-static bool begins_segment(char c)
-{
-    return is_lower(c) || is_digit(c) || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_segment_byte(char c)
-{
-    return begins_segment(c) || c == '.' || c == '-';
-}
+/* clang-format off */
+static const uint8_t byte_uses[UINT8_MAX + 1] = {
+    ['a' ... 'z'] = WORD_FIRST | WORD | SEGMENT_FIRST | SEGMENT,
+    ['0' ... '9'] =              WORD | SEGMENT_FIRST | SEGMENT,
+    ['A' ... 'Z'] =                     SEGMENT_FIRST | SEGMENT,
+    ['_']         =                     SEGMENT_FIRST | SEGMENT,
+    ['.']         =                                     SEGMENT,
+    ['-']         =              WORD |                 SEGMENT,
+};
+/* clang-format on */
 
 /* Parts between slashes: each a first byte, then any number of further ones. */
-static bool is_path(struct str s, bool (*begins)(char), bool (*goes_on)(char))
+static bool is_path(struct str s, unsigned first, unsigned further)
 {
-    bool is_first = true;
+    unsigned wanted = first;
 
     for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
+        unsigned char c = (unsigned char)s.ptr[i];
 
-        if (c == '/' && !is_first)
-            is_first = true;
-        else if (is_first ? begins(c) : goes_on(c))
-            is_first = false;
+        if (byte_uses[c] & wanted)
+            wanted = further;
+        else if (c == '/' && wanted == further)
+            wanted = first;
         else
             return false;
     }
-    return !is_first;
+    return wanted == further;
 }
 
 /* Control characters, white space and separators of Unicode, and the wildcard. */
@@ -110,7 +104,7 @@ static enum err parse_method(struct str rest, struct kind *ret)
 {
     struct str method = str_cut(&rest, ':');
 
-    if (!is_path(method, begins_segment, is_segment_byte))
+    if (!is_path(method, SEGMENT_FIRST, SEGMENT))
         return ERR_MALFORMED_KIND;
     if (rest.ptr && !is_context(rest))
         return ERR_MALFORMED_KIND;
@@ -133,7 +127,7 @@ static bool is_other(struct str text)
     for (size_t i = 0; i < COUNT(taken_words); i++)
         if (str_eq(first, taken_words[i]))
             return false;
-    return is_path(text, is_lower, is_word_byte);
+    return is_path(text, WORD_FIRST, WORD);
 }
 
 static enum err parse_type(struct kind *kind)
@@ -149,6 +143,8 @@ static enum err parse_type(struct kind *kind)
             kind->type = plain_kinds[i].type;
             return OK;
         }
+    if (is_reserved(kind->text))
+        return ERR_RESERVED_NAMESPACE;
     kind->type = KIND_OTHER;
     return is_other(kind->text) ? OK : ERR_MALFORMED_KIND;
 }
@@ -160,8 +156,6 @@ enum err kind_parse(struct str text, struct kind *ret)
 
     if (text.len > KIND_MAX_BYTES)
         return ERR_MALFORMED_KIND;
-    if (is_reserved(text))
-        return ERR_RESERVED_NAMESPACE;
     err = parse_type(&kind);
     if (!err)
         *ret = kind;

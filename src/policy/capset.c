@@ -182,22 +182,29 @@ static enum verdict judge(const struct capset *set, struct str kind)
     return find_match(set, kind) ? VERDICT_ALLOW : VERDICT_DENY;
 }
 
-/* Mixes eight bytes at a time. Not keyed: whoever finds kinds that share a slot gains
- * that his own verdicts are worked out anew. */
+/* Up to eight bytes as a number. */
+static uint64_t word_of(const char *at, size_t len)
+{
+    uint64_t word = 0;
+
+    if (len == sizeof(word))
+        memcpy(&word, at, sizeof(word));
+    else
+        memcpy(&word, at, len);
+    return word;
+}
+
+/* From the length and both ends, which tell the kinds of a protocol apart. Not keyed:
+ * whoever finds kinds that share a slot gains that his own verdicts are worked out anew.
+ */
 static size_t memo_index(struct str kind)
 {
-    uint64_t hash = kind.len;
+    size_t len = kind.len < sizeof(uint64_t) ? kind.len : sizeof(uint64_t);
+    uint64_t hash = (word_of(kind.ptr, len) + kind.len) * 0x9e3779b97f4a7c15;
 
-    while (kind.len > 0) {
-        size_t len = kind.len < sizeof(uint64_t) ? kind.len : sizeof(uint64_t);
-        uint64_t word = 0;
-
-        memcpy(&word, kind.ptr, len);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-        hash ^= hash >> 32;
-        kind = (struct str){ kind.ptr + len, kind.len - len };
-    }
-    return hash % MEMO_SLOTS;
+    if (kind.len > len)
+        hash ^= word_of(kind.ptr + kind.len - len, len);
+    return (hash * 0x9e3779b97f4a7c15 >> 32) % MEMO_SLOTS;
 }
 
 enum verdict capset_may(struct capset *set, struct str kind)

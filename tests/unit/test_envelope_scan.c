@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "envelope/envelope.h"
 #include "harness.h"
@@ -195,6 +196,40 @@ TEST(d7_fields_have_their_types_and_bounds)
             CHECK(problem.at >= 4 && problem.at < text.len);
         }
         buf_done(&text);
+    }
+}
+
+/* An id of `len` letters, with a character written as an escape at `at`. */
+static enum err scan_id_with(unsigned cp, size_t len, size_t at)
+{
+    struct buf text;
+    enum err err;
+
+    buf_init(&text, 1024);
+    buf_put(&text, S("{\"protocol\":\"mcpx/v0.1\",\"from\":\"alice\",\"kind\":\"chat\","
+                     "\"payload\":{},\"id\":\""));
+    for (size_t i = 0; i < len; i++)
+        if (i == at)
+            buf_putf(&text, "\\u%04x", cp);
+        else
+            buf_putc(&text, 'a');
+    buf_put(&text, S("\"}"));
+    err = scan(buf_str(&text));
+    buf_done(&text);
+    return err;
+}
+
+TEST(d7_an_id_holds_no_control_character_wherever_it_stands)
+{
+    static const size_t lengths[] = { 1, 2, 7, 8, 9, 16, 23 };
+
+    for (unsigned cp = 0; cp <= 0x100; cp++) {
+        bool is_control = cp < 0x20 || (cp >= 0x7f && cp < 0xa0);
+
+        for (size_t i = 0; i < COUNT(lengths); i++)
+            for (size_t at = 0; at < lengths[i]; at++)
+                CHECK_INT(scan_id_with(cp, lengths[i], at),
+                          is_control ? ERR_MALFORMED_ENVELOPE : OK);
     }
 }
 
