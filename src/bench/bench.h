@@ -32,7 +32,7 @@ struct bench_progress {
 };
 
 struct bench_options {
-    const char *url;          /* ws://HOST:PORT/PATH, nats://HOST:PORT, … */
+    const char *url;          /* ws://HOST:PORT/PATH, wss://…, nats://HOST:PORT, … */
     const char *protocol;     /* what a URL without a scheme means; NULL: ws */
     const char *topic;        /* topic i is called TOPIC-i */
     const struct str *tokens; /* client i uses token i, again from the start after all */
@@ -40,6 +40,10 @@ struct bench_options {
     const char *token_prefix; /* or PREFIX-i; NULL: no token */
     bool is_plain;            /* any broadcaster: no welcome is waited for */
     bool is_pingpong;         /* topics of two: the first calls, the second answers */
+    bool is_cycling;    /* connect, be welcomed, break off, again; nothing is sent */
+    bool resumes;       /* cycling: with the ticket of an earlier TLS session */
+    const char *cacert; /* PEM file of what is trusted; NULL: what the system does */
+    bool is_insecure;   /* no certificate is checked */
     uint64_t members;
     uint64_t topics;
     uint64_t publishers;   /* per topic */
@@ -67,7 +71,9 @@ struct bench_result {
     double seconds;
     uint64_t published;
     uint64_t deliveries;
-    struct histogram latency; /* ns */
+    struct histogram latency; /* ns; cycling: from connecting to being ready */
+    uint64_t joined;          /* connections that became ready */
+    uint64_t resumed;         /* … with the ticket of an earlier TLS session */
 
     uint64_t lost;
     uint64_t duplicates;

@@ -6,6 +6,7 @@
  *     protocol_*.c    how a server is spoken to
  *     client.c        one connection: connect, subscribe, what arrives
  *     traffic.c       what is sent when, and what every arrival proves
+ *     cycle.c         connections that are made again and again
  *     run.c           the phases of a run
  *     report.c        the result as text and as JSON
  *
@@ -24,16 +25,21 @@
 #include "bench/message.h"
 #include "bench/protocol.h"
 
-enum { TOPIC_SIZE = 64 };
+enum { TOPIC_SIZE = 64, HOST_SIZE = 256 };
+
+struct tls_client;
+struct tls_session;
 
 /* Where the server is. */
 struct address {
     const struct protocol *protocol;
-    struct str host; /* "127.0.0.1:8420", as written in the URL */
-    struct str path; /* with its query; may be empty */
+    struct str host;      /* "127.0.0.1:8420", as written in the URL */
+    struct str path;      /* with its query; may be empty */
+    char name[HOST_SIZE]; /* of the host alone */
     struct sockaddr_storage socket;
     socklen_t socket_size;
     bool is_loopback; /* IPv4 */
+    bool is_secure;   /* by TLS */
 };
 
 /* Looks the host up; `protocol` is what a URL without a scheme means. ERR_INVALID with
@@ -51,6 +57,7 @@ struct track {
 enum client_state {
     CLIENT_NEW,
     CLIENT_CONNECTING,
+    CLIENT_SECURING,    /* the handshake of TLS */
     CLIENT_GREETING,    /* the server has not accepted it yet */
     CLIENT_SUBSCRIBING, /* … or not let it into its topic */
     CLIENT_OPEN,
@@ -63,7 +70,9 @@ struct client {
     enum client_state state;
     bool is_queued;     /* stands in load.queue: has something to publish or to send */
     bool watches_write; /* the last send was short */
-    struct buf rest;    /* the start of a unit that is not complete */
+    uint64_t began_ns;  /* when it began to connect */
+    struct tls_session *tls;
+    struct buf rest; /* the start of a unit that is not complete */
     struct buf out;
     char *id;                /* the participant, as the welcome tells it, or NULL */
     struct track *tracks;    /* per publisher of the topic, or NULL */
@@ -84,6 +93,8 @@ struct counts {
     uint64_t errors;
     uint64_t closed;
     uint64_t skipped;
+    uint64_t joined; /* connections that became ready */
+    uint64_t resumed;
 };
 
 struct load {
@@ -98,6 +109,9 @@ struct load {
     size_t open;
     struct client **queue; /* clients to be served at the end of the turn */
     size_t queued;
+    /* What a queued client has to do before it is flushed. */
+    void (*serve)(struct load *load, struct client *client);
+    struct tls_client *tls; /* with wss, else NULL */
     struct buf rx;
     struct counts counts;
     struct bench_result *result; /* receives latencies and notes while running */
@@ -135,7 +149,13 @@ void client_on_event(struct load *load, struct client *client, uint32_t events);
 
 /* Sends what is waiting. */
 void client_flush(struct load *load, struct client *client);
+
+/* Resets the connection and forgets it; the client may be opened again. */
+void client_drop(struct load *load, struct client *client);
 void client_done(struct client *client);
+
+/* Serves clients that connect, are ready, break off and connect again. */
+void cycle_serve(struct load *load, struct client *client);
 
 /* Gives the members their accounts. */
 void traffic_init(struct load *load);

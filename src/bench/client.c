@@ -18,6 +18,7 @@
 #include "bench/bench_priv.h"
 #include "bench/stream.h"
 #include "json/json.h"
+#include "net/tls_client.h"
 
 enum { CLIENTS_PER_SOURCE = 20'000 };
 enum { TOKEN_SIZE = 256, WELCOME_ARENA = 64 * 1024 * 1024 };
@@ -28,6 +29,18 @@ static void watch(struct load *load, struct client *client, int op, uint32_t eve
 
     if (epoll_ctl(load->epoll, op, client->fd, &event))
         load_fail(load, "epoll_ctl: %s", strerror(errno));
+}
+
+static void disconnect(struct client *client)
+{
+    tls_session_free(client->tls);
+    client->tls = NULL;
+    if (client->fd >= 0)
+        (void)close(client->fd);
+    client->fd = -1;
+    client->watches_write = false;
+    buf_clear(&client->out);
+    buf_clear(&client->rest);
 }
 
 static void refuse(struct load *load, const struct client *client, const char *why)
@@ -48,8 +61,7 @@ static void client_close(struct load *load, struct client *client, const char *w
         refuse(load, client, why);
     }
     client->state = CLIENT_CLOSED;
-    (void)close(client->fd);
-    client->fd = -1;
+    disconnect(client);
 }
 
 /* A source address has some 28,000 ports towards one server; 127.0.0.0/8 has many. */
@@ -74,6 +86,7 @@ void client_open(struct load *load, struct client *client)
     int on = 1;
 
     client->state = CLIENT_CONNECTING;
+    client->began_ns = clock_mono_ns();
     client->fd =
         socket(address->socket.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (client->fd < 0 || bind_source(load, client)) {
@@ -126,6 +139,38 @@ static void greet(struct load *load, struct client *client,
     client_flush(load, client);
 }
 
+static void begin_greeting(struct load *load, struct client *client)
+{
+    client->state = CLIENT_GREETING;
+    watch(load, client, EPOLL_CTL_MOD, EPOLLIN);
+    if (load->address.protocol->connect)
+        greet(load, client, load->address.protocol->connect);
+}
+
+static void go_on_securing(struct load *load, struct client *client)
+{
+    enum err err = tls_session_handshake(client->tls);
+
+    if (err == ERR_AGAIN)
+        watch(load, client, EPOLL_CTL_MOD,
+              tls_session_wants_write(client->tls) ? EPOLLOUT : EPOLLIN);
+    else if (err)
+        load_fail(load, "client %u: TLS: %s", (unsigned)client->index,
+                  tls_session_why(client->tls));
+    else
+        begin_greeting(load, client);
+}
+
+static void begin_securing(struct load *load, struct client *client)
+{
+    client->state = CLIENT_SECURING;
+    if (tls_session_new(load->tls, client->fd, load->address.name, load->options.resumes,
+                        &client->tls))
+        refuse(load, client, "TLS cannot be started");
+    else
+        go_on_securing(load, client);
+}
+
 static void on_connected(struct load *load, struct client *client)
 {
     socklen_t size = sizeof(int);
@@ -137,10 +182,10 @@ static void on_connected(struct load *load, struct client *client)
                   strerror(failure));
         return;
     }
-    client->state = CLIENT_GREETING;
-    watch(load, client, EPOLL_CTL_MOD, EPOLLIN);
-    if (load->address.protocol->connect)
-        greet(load, client, load->address.protocol->connect);
+    if (load->tls)
+        begin_securing(load, client);
+    else
+        begin_greeting(load, client);
 }
 
 static void become_open(struct load *load, struct client *client)
@@ -150,6 +195,10 @@ static void become_open(struct load *load, struct client *client)
     client->state = CLIENT_OPEN;
     load->opening--;
     load->open++;
+    load->counts.joined++;
+    load->counts.resumed += client->tls && tls_session_is_resumed(client->tls);
+    if (load->options.is_cycling)
+        load_queue(load, client);
 }
 
 static void on_accepted(struct load *load, struct client *client)
@@ -194,7 +243,7 @@ static void on_message(struct load *load, struct client *client, struct str text
         return;
     }
     if (contains(text, S("\"system/welcome\""))) {
-        if (!load->options.idle)
+        if (!load->options.idle && !load->options.is_cycling)
             read_welcome(client, text);
         become_open(load, client);
     } else if (contains(text, S("\"system/error\""))) {
@@ -269,7 +318,8 @@ static void read_units(struct load *load, struct client *client, struct str byte
 
 static void on_readable(struct load *load, struct client *client)
 {
-    enum err err = stream_read(client->fd, &client->rest, &load->rx);
+    enum err err = client->tls ? stream_read_tls(client->tls, &client->rest, &load->rx)
+                               : stream_read(client->fd, &client->rest, &load->rx);
 
     if (err == ERR_AGAIN)
         return;
@@ -290,6 +340,10 @@ void client_on_event(struct load *load, struct client *client, uint32_t events)
         on_connected(load, client);
         return;
     }
+    if (client->state == CLIENT_SECURING) {
+        go_on_securing(load, client);
+        return;
+    }
     if (events & EPOLLOUT)
         client_flush(load, client);
     if (events & (EPOLLIN | EPOLLHUP | EPOLLERR) && client->state != CLIENT_CLOSED)
@@ -300,9 +354,10 @@ void client_flush(struct load *load, struct client *client)
 {
     enum err err;
 
-    if (client->state == CLIENT_CLOSED)
+    if (client->state == CLIENT_NEW || client->state == CLIENT_CLOSED)
         return;
-    err = stream_send(client->fd, &client->out);
+    err = client->tls ? stream_send_tls(client->tls, &client->out)
+                      : stream_send(client->fd, &client->out);
     if (err && err != ERR_AGAIN) {
         client_close(load, client, "connection lost while sending");
         return;
@@ -314,10 +369,21 @@ void client_flush(struct load *load, struct client *client)
           client->watches_write ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
+/* Without lingering, so that neither side keeps the address for a minute. */
+void client_drop(struct load *load, struct client *client)
+{
+    struct linger linger = { .l_onoff = 1 };
+
+    if (client->state == CLIENT_OPEN)
+        load->open--;
+    (void)setsockopt(client->fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
+    disconnect(client);
+    client->state = CLIENT_NEW;
+}
+
 void client_done(struct client *client)
 {
-    if (client->fd >= 0)
-        (void)close(client->fd);
+    disconnect(client);
     free(client->id);
     buf_done(&client->rest);
     buf_done(&client->out);

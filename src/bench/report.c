@@ -77,6 +77,9 @@ static void put_usage(struct json_writer *w, const struct bench_result *result)
     json_put_uint(w, S("system_ms"), result->system_ms);
     json_put_uint(w, S("rss_before"), result->rss_before);
     json_put_uint(w, S("rss_after"), result->rss_after);
+    if (result->joined)
+        put_decimal(w, S("cpu_us_per_join"), 1,
+                    per(cpu_ns / 1000, (double)result->joined));
     if (result->idle_added)
         put_decimal(w, S("rss_per_connection"), 1,
                     per(rss_growth(result), (double)result->idle_added));
@@ -96,6 +99,12 @@ void bench_write_json(const struct bench_result *result, struct buf *out)
                 per((double)result->published, result->seconds));
     put_decimal(&w, S("deliveries_per_s"), 1,
                 per((double)result->deliveries, result->seconds));
+    if (result->joined) {
+        json_put_uint(&w, S("joined"), result->joined);
+        put_decimal(&w, S("joined_per_s"), 1,
+                    per((double)result->joined, result->seconds));
+        json_put_uint(&w, S("resumed"), result->resumed);
+    }
     if (result->has_usage)
         put_usage(&w, result);
     json_key(&w, S("latency_us"));
@@ -139,8 +148,8 @@ static void put_setting(const struct bench_options *o, const struct bench_result
 {
     buf_putf(out, "%s: %zu connection%s", o->url, result->connections,
              plural(result->connections));
-    if (o->idle) {
-        buf_put(out, S(", idle\n\n"));
+    if (o->idle || o->is_cycling) {
+        buf_put(out, o->idle ? S(", idle\n\n") : S(" at a time, again and again\n\n"));
         return;
     }
     buf_putf(out, " in %" PRIu64 " topic%s", o->topics, plural(o->topics));
@@ -189,7 +198,9 @@ static void put_faults(const struct bench_result *result, struct buf *out)
 static void put_latency(const struct bench_options *o, const struct bench_result *result,
                         enum plot_style style, struct buf *out)
 {
-    buf_putf(out, "%-12s ", o->is_pingpong ? "round trip" : "latency");
+    const char *what = o->is_pingpong ? "round trip" : "latency";
+
+    buf_putf(out, "%-12s ", o->is_cycling ? "to be ready" : what);
     for (size_t i = 0; i < COUNT(percentiles); i++) {
         buf_putf(out, "%s%s ", i ? "   " : "", percentiles[i].words);
         plot_time(histogram_at(&result->latency, percentiles[i].percent), style, out);
@@ -210,6 +221,10 @@ static void put_server(const struct bench_options *o, const struct bench_result 
                  grouped((double)result->cpu_ns / (double)count, text),
                  o->is_pingpong ? "message" : "delivery",
                  100 * per((double)result->cpu_ns, result->seconds * 1e9));
+    if (o->is_cycling)
+        buf_putf(out, "%.3f ms of CPU per connection, %.0f %% of a core, ",
+                 per((double)result->cpu_ns / 1e6, (double)result->joined),
+                 100 * per((double)result->cpu_ns, result->seconds * 1e9));
     buf_putf(out, "%.1f MiB of memory (%+.1f)\n", (double)result->rss_after / (1 << 20),
              rss_growth(result) / (1 << 20));
     if (result->idle_added)
@@ -222,7 +237,10 @@ void bench_write_text(const struct bench_options *options,
                       struct buf *out)
 {
     put_setting(options, result, out);
-    if (!options->idle) {
+    if (options->is_cycling) {
+        put_rate("connections", result->joined, result->seconds, out);
+        put_rate("resumed", result->resumed, result->seconds, out);
+    } else if (!options->idle) {
         put_rate("deliveries", result->deliveries, result->seconds, out);
         put_rate("published", result->published, result->seconds, out);
     }

@@ -20,6 +20,7 @@
 #include "bench/bench_priv.h"
 #include "bench/stream.h"
 #include "bench/usage.h"
+#include "net/tls_client.h"
 
 #define MS UINT64_C(1'000'000) /* in ns */
 
@@ -86,7 +87,7 @@ static void serve_queue(struct load *load)
     for (size_t i = 0; i < load->queued; i++) {
         struct client *client = load->queue[i];
 
-        traffic_refill(load, client);
+        load->serve(load, client);
         client_flush(load, client);
         client->is_queued = false;
     }
@@ -184,9 +185,27 @@ static enum err check_options(struct load *load)
         options->publishers = 0;
         options->topics = (options->idle + options->members - 1) / options->members;
     }
+    if (options->is_cycling)
+        options->publishers = 0;
     if (options->publishers > options->members)
         return refuse_options(load, "there cannot be more publishers than members");
     return address_parse(options->url, options->protocol, load->why, &load->address);
+}
+
+static enum err make_tls(struct load *load)
+{
+    const struct tls_trust trust = { .cacert = load->options.cacert,
+                                     .is_insecure = load->options.is_insecure };
+    char *why = NULL;
+    enum err err;
+
+    if (!load->address.is_secure)
+        return OK;
+    err = tls_client_new(&trust, &load->tls, &why);
+    if (err)
+        load_fail(load, "%s", why);
+    free(why);
+    return err;
 }
 
 static void make_clients(struct load *load)
@@ -212,6 +231,7 @@ static void load_init(struct load *load)
 {
     const struct bench_options *options = &load->options;
 
+    load->serve = options->is_cycling ? cycle_serve : traffic_refill;
     load->client_count =
         options->idle ? options->idle : options->members * options->topics;
     make_room(load);
@@ -232,6 +252,7 @@ static void load_done(struct load *load)
     for (size_t i = 0; i < load->client_count; i++)
         client_done(&load->clients[i]);
     traffic_done(load);
+    tls_client_free(load->tls);
     free(load->topics);
     free(load->clients);
     free(load->queue);
@@ -301,6 +322,8 @@ static void fill_result(const struct load *load, const struct moment *from,
     result->seconds = (double)(to->now_ns - from->now_ns) / 1e9;
     result->published = to->counts.published - from->counts.published;
     result->deliveries = to->counts.delivered - from->counts.delivered;
+    result->joined = to->counts.joined - from->counts.joined;
+    result->resumed = to->counts.resumed - from->counts.resumed;
     result->lost = traffic_missing(load);
     result->duplicates = load->counts.duplicates;
     result->disorder = load->counts.disorder;
@@ -341,6 +364,27 @@ static void run_idle(struct load *load)
     load->result->idle_added = load->client_count - idle_first(load);
 }
 
+/* The first connections pay for what the server sets up once, and bring the ticket. */
+static void run_cycles(struct load *load)
+{
+    struct moment from;
+    struct moment to;
+
+    begin_phase(load, "warming up");
+    for (size_t i = 0; i < load->client_count && !load->has_failed; i++)
+        client_open(load, &load->clients[i]);
+    run_until(load, load->now_ns + load->options.warm_ms * MS);
+    take_moment(load, &from);
+    load->is_measuring = true;
+    begin_phase(load, "measuring");
+    run_until(load, load->now_ns + load->options.seconds * 1000 * MS);
+    take_moment(load, &to);
+    fill_result(load, &from, &to);
+    if (!load->result->joined)
+        load_fail(load, "no connection was ready within %llu s",
+                  (unsigned long long)load->options.seconds);
+}
+
 static void run_traffic(struct load *load)
 {
     struct moment from;
@@ -370,9 +414,13 @@ enum err bench_run(const struct bench_options *options, struct buf *why,
     struct load load = { .options = *options, .why = why, .result = result, .epoll = -1 };
     enum err err = check_options(&load);
 
+    if (!err)
+        err = make_tls(&load);
     if (!err) {
         load_init(&load);
-        if (load.options.idle)
+        if (load.options.is_cycling)
+            run_cycles(&load);
+        else if (load.options.idle)
             run_idle(&load);
         else
             run_traffic(&load);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "net/tls_client.h"
+
 enum { READ_SIZE = 256 * 1024 };
 
 enum err stream_read(int fd, struct buf *rest, struct buf *rx)
@@ -48,6 +50,39 @@ enum err stream_send(int fd, struct buf *out)
         if (sent < 0)
             return errno == EAGAIN ? ERR_AGAIN : ERR_CLOSED;
         buf_drop(out, (size_t)sent);
+    }
+    return OK;
+}
+
+enum err stream_read_tls(struct tls_session *tls, struct buf *rest, struct buf *rx)
+{
+    size_t all = 0;
+    size_t len;
+    enum err err;
+
+    buf_clear(rx);
+    err = buf_append(rx, buf_str(rest));
+    while (!err && (all < READ_SIZE || tls_session_has_pending(tls))) {
+        err = buf_reserve(rx, READ_SIZE);
+        if (!err)
+            err = tls_session_read(tls, rx->ptr + rx->len, READ_SIZE, &len);
+        if (err)
+            break;
+        rx->len += len;
+        all += len;
+    }
+    return all ? OK : err; /* an end that came with bytes is seen again */
+}
+
+enum err stream_send_tls(struct tls_session *tls, struct buf *out)
+{
+    while (out->len) {
+        size_t sent;
+        enum err err = tls_session_write(tls, buf_str(out), &sent);
+
+        if (err)
+            return err == ERR_AGAIN ? ERR_AGAIN : ERR_CLOSED;
+        buf_drop(out, sent);
     }
     return OK;
 }

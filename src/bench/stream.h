@@ -10,6 +10,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
+struct tls_session;
+
 enum { STREAM_MAX = 64 * 1024 * 1024 };
 
 /* Fills `rx` with what `rest` kept and one read of the socket. ERR_AGAIN when there is
@@ -23,3 +25,8 @@ enum err stream_keep(struct buf *rest, struct str unused);
 /* Sends and drops what the socket takes of `out`. ERR_AGAIN when something is left,
  * ERR_CLOSED. */
 enum err stream_send(int fd, struct buf *out);
+
+/* The same through TLS. A read takes all that has been decrypted, because no event
+ * announces what is left of it. */
+enum err stream_read_tls(struct tls_session *tls, struct buf *rest, struct buf *rx);
+enum err stream_send_tls(struct tls_session *tls, struct buf *out);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +22,16 @@ struct bench_words {
     const char *idle, *pid;
     const char *token_file, *token_prefix, *participants;
     const char *warm_ms, *sources, *connect_seconds;
+    const char *cacert;
     bool pingpong, plain, json, ascii;
+    bool handshakes, resume, insecure;
 };
 
 #define WORD(member) offsetof(struct bench_words, member)
 
 /* clang-format off */
 static const struct cli_option options[] = {
-    { "--url",          "URL",    "ws://HOST:PORT/PATH of the server",            WORD(url) },
+    { "--url",          "URL",    "ws:// or wss://HOST:PORT/PATH of the server",  WORD(url) },
     { "--protocol",     "NAME",   "ws, nats, redis or mqtt; else by the URL",     WORD(protocol) },
     { "--members",      "N",      "connections in each topic (2)",                WORD(members) },
     { "--topics",       "N",      "how many topics (1)",                          WORD(topics) },
@@ -39,6 +42,10 @@ static const struct cli_option options[] = {
     { "--size",         "BYTES",  "of an envelope (300)",                         WORD(size) },
     { "--seconds",      "N",      "how long to measure (2)",                      WORD(seconds) },
     { "--pingpong",     NULL,     "topics of two: one calls, the other answers",  WORD(pingpong) },
+    { "--handshakes",   NULL,     "connect, be welcomed, break off, again; members × topics at a time", WORD(handshakes) },
+    { "--resume",       NULL,     "… with the TLS ticket of an earlier connection", WORD(resume) },
+    { "--cacert",       "FILE",   "wss: trust these certificates, not the system's", WORD(cacert) },
+    { "--insecure",     NULL,     "wss: check no certificate",                    WORD(insecure) },
     { "--idle",         "N",      "only hold N connections, send nothing",        WORD(idle) },
     { "--pid",          "PID",    "the local server: tell its CPU and memory",    WORD(pid) },
     { "--plain",        NULL,     "a server that sends no welcome",               WORD(plain) },
@@ -219,6 +226,7 @@ static int measure(const struct bench_words *words, struct bench_options *o)
     buf_init(&why, REPORT_MAX);
     if (is_watched)
         o->on_progress = show_progress;
+    (void)signal(SIGPIPE, SIG_IGN); /* TLS writes to sockets without a way to say so */
     err = bench_run(o, &why, result);
     if (is_watched)
         fputs("\r\033[K", stderr);
@@ -252,7 +260,11 @@ static int bench(void *fields, char **arguments [[maybe_unused]],
                                .topic = words->topic ? words->topic : "bench",
                                .token_prefix = words->token_prefix,
                                .is_plain = words->plain,
-                               .is_pingpong = words->pingpong };
+                               .is_pingpong = words->pingpong,
+                               .is_cycling = words->handshakes,
+                               .resumes = words->resume,
+                               .cacert = words->cacert,
+                               .is_insecure = words->insecure };
     struct tokens tokens = {};
     int code;
 
@@ -289,6 +301,9 @@ const struct cli_command cli_bench = {
         "Any other WebSocket server: one that echoes, one that broadcasts to ?topic=\n"
         "  moot bench --url ws://HOST:PORT/ --plain --members 1 --topics 100\n"
         "  moot bench --url ws://HOST:PORT/ --plain --members 100\n"
+        "Over TLS, and what a handshake costs, complete or resumed:\n"
+        "  moot bench --url wss://localhost:8420/ws --cacert ca.pem --members 100\n"
+        "  moot bench --url wss://localhost:8420/ws --handshakes --members 20 --pid PID\n"
         "A broker, for comparison:\n"
         "  moot bench --url nats://127.0.0.1:4222 --members 100 --window 8\n",
     .options = options,

@@ -252,7 +252,7 @@ export async function measure({ build, names = ['moot', 'floor'], only, profile 
   const functions = {}
 
   for (const name of names) {
-    const server = await CountedServer.start(name, { build, participants: PARTICIPANTS, limits: { ping_interval: 0 } })
+    const server = await CountedServer.start(name, { build, participants: PARTICIPANTS, settings: { limits: { ping_interval: 0 } } })
 
     figures[name] = {}
     functions[name] = {}

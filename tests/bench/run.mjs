@@ -8,15 +8,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
 import { asMarkdown, asText, machine, summarize } from './report.mjs'
 import {
-  cores, fits, isBuilt, newDirectory, pinned, removeDirectory, residentBytes, ROOT, servers,
-  StartError, startServer, stopServer,
+  cores, fits, isBuilt, makeCertificate, newDirectory, pinned, removeDirectory, residentBytes, ROOT,
+  servers, StartError, startServer, stopServer,
 } from './servers.mjs'
 import { start, workloads } from './workloads.mjs'
 
 const HELP = `usage: node tests/bench/run.mjs [options]
 
   --servers LIST      of moot, node, floor, lws, nats, redis, mosquitto (all)
-  --only LIST         of W1 W2 W3 W4 W5 W6 start, or single rows such as W1/8 (all)
+  --only LIST         of W1 W2 W3 W4 W5 W6 TLS start, or single rows such as W1/8 (all)
   --rounds N          how often each workload is run (3)
   --seconds N         how long each run is measured (2)
   --topics N          topics of the request/response workload W2 (100)
@@ -91,21 +91,23 @@ const loadOptions = fields => Object.entries(fields)
   .flatMap(([name, value]) => value === true ? [`--${name}`] : [`--${name}`, String(value)])
 
 // --protocol names what is spoken there; WebSocket has a path.
-const urlOf = (name, port) => servers[name].options.includes('--protocol')
-  ? `127.0.0.1:${port}` : `ws://127.0.0.1:${port}/ws`
+const urlOf = (name, port, { tls }) => servers[name].options.includes('--protocol')
+  ? `127.0.0.1:${port}` : `${tls ? 'wss' : 'ws'}://127.0.0.1:${port}/ws`
 
 // One run: a fresh server, the generator, one answer.
 async function measure(workload, name, { build, seconds, pinning }) {
   const directory = newDirectory()
 
   try {
+    const settings = { ...workload.settings, ...workload.isSecure && { tls: makeCertificate(directory) } }
     const server = await startServer(name, {
-      build, directory, core: pinning?.server, participants: workload.participants,
+      build, directory, core: pinning?.server, participants: workload.participants, settings,
     })
     const command = pinned(pinning?.load, [
-      join(build, 'moot'), 'bench', '--json', '--url', urlOf(name, server.port),
+      join(build, 'moot'), 'bench', '--json', '--url', urlOf(name, server.port, settings),
       '--pid', String(server.pid), '--seconds', String(workload.seconds ?? seconds),
       ...servers[name].options, ...loadOptions(workload.load),
+      ...settings.tls ? ['--cacert', settings.tls.certificate] : [],
     ])
 
     try {

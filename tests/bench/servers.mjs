@@ -27,32 +27,34 @@ process.on('exit', () => {
 })
 
 // Everything that a run of Moot is told; names follow the option table of src/config.
-function mootConfig(port, data, participants, limits) {
+// `settings` are those that a workload wants to be different.
+function mootConfig({ port, data, participants, settings }) {
   const token = i => `  - { token: "${TOKEN_PREFIX}-${i}", id: "${ID_PREFIX}-${i}", ` +
     'topics: ["*"], capabilities: ["mcp/*", "chat"] }'
 
   return [
     `listen: 127.0.0.1:${port}`,
     `data: ${data}`,
-    'workers: 1',
+    `workers: ${settings.workers ?? 1}`,
+    ...settings.tls ? [`tls: { certificate: "${settings.tls.certificate}", key: "${settings.tls.key}" }`] : [],
     'topics: { open: true, defaults: { max_members: 100000 } }',
     'limits:',
     '  connections_per_participant: 100000',
     '  rate_messages: 0',
     '  rate_bytes: 0',
-    ...Object.entries(limits).map(([name, value]) => `  ${name}: ${value}`),
+    ...Object.entries(settings.limits ?? {}).map(([name, value]) => `  ${name}: ${value}`),
     'tokens:',
     ...Array.from({ length: participants }, (_, i) => token(i)),
     '',
   ].join('\n')
 }
 
-function mootCommand({ build, port, directory, participants, limits = {} }) {
+function mootCommand({ build, port, directory, participants, settings }) {
   const config = join(directory, 'moot.yaml')
   const data = join(directory, 'data')
 
   mkdirSync(data, { recursive: true, mode: 0o700 })
-  writeFileSync(config, mootConfig(port, data, participants, limits), { mode: 0o600 })
+  writeFileSync(config, mootConfig({ port, data, participants, settings }), { mode: 0o600 })
   return [join(build, 'moot'), 'serve', '--config', config]
 }
 
@@ -168,7 +170,9 @@ export const servers = {
 
 export const isBuilt = (name, build) => existsSync(servers[name].program(build))
 
-export const fits = (name, { group }) => servers[name].groups?.includes(group) ?? true
+// `only` in a workload names the servers that can do it.
+export const fits = (name, { group, only }) =>
+  (only?.includes(name) ?? true) && (servers[name].groups?.includes(group) ?? true)
 
 // "2.9.10" and the like, or null.
 export function versionOf(name) {
@@ -260,16 +264,30 @@ function spawnServer(command) {
 const hasEnded = child =>
   child.pid === undefined || child.exitCode !== null || child.signalCode !== null
 
+// A certificate for 127.0.0.1 that trusts itself: P-256, as most have today.
+export function makeCertificate(directory) {
+  const [certificate, key] = ['cert.pem', 'key.pem'].map(name => join(directory, name))
+  const { status, stderr } = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec',
+    '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=bench',
+    '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate], { encoding: 'utf8' })
+
+  if (status !== 0) throw new Error(`openssl makes no certificate: ${stderr}`)
+  return { certificate, key }
+}
+
 // Starts a server, `under` another program if one is given, and waits until it answers.
 // `options` are what its command is made of; `pause` is what passes between attempts.
-export async function startServer(name, { core, under = [], pause = () => sleep(10), ...options }) {
+export async function startServer(name, {
+  core, under = [], settings = {}, pause = () => sleep(10), ...options
+}) {
   const server = servers[name]
   const port = await freePort()
-  const command = pinned(core, [...under, ...server.command({ port, ...options })])
+  const command = pinned(core, [...under, ...server.command({ port, settings, ...options })])
+  const ready = settings.tls ? null : server.ready
   const began = performance.now()
   const child = spawnServer(command)
 
-  while (!await isReady(port, server.ready)) {
+  while (!await isReady(port, ready)) {
     if (hasEnded(child) || performance.now() - began > READY_MS) {
       await stopServer({ child })
       throw new StartError(`it cannot be started: ${child.said.join('').trim()}`)

@@ -15,6 +15,21 @@ const fanOut = (id, window) => ({
   metrics: [cpuPerDelivery, deliveries],
 })
 
+// Each connection in a topic of its own: what is measured is coming, not being announced.
+const handshakes = (id, title, load) => ({
+  id,
+  group: 'TLS',
+  title,
+  load: { handshakes: true, members: 1, topics: 20, ...load },
+  participants: 20,
+  only: ['moot'],
+  isSecure: true,
+  metrics: [
+    { key: 'joined_per_s', label: 'connections/s' },
+    { key: 'cpu_us_per_join', label: 'CPU µs/connection' },
+  ],
+})
+
 const idle = (id, title, connections, participants, load) => ({
   id,
   group: 'W4',
@@ -25,6 +40,19 @@ const idle = (id, title, connections, participants, load) => ({
   seconds: 1,
   metrics: [bytesPerConnection],
 })
+
+const secure = [
+  {
+    ...fanOut('TLS/8', 8),
+    group: 'TLS',
+    title: 'topic of 100, one publisher, window 8, over TLS',
+    only: ['moot'],
+    isSecure: true,
+  },
+  { ...handshakes('TLS/none', 'connect and be welcomed, without TLS'), isSecure: false },
+  handshakes('TLS/full', 'the same with a complete handshake'),
+  handshakes('TLS/resumed', 'the same with a resumed handshake', { resume: true }),
+]
 
 export const workloads = ({ topics, connections }) => [
   fanOut('W1/1', 1),
@@ -70,6 +98,7 @@ export const workloads = ({ topics, connections }) => [
     participants: 20,
     metrics: [cpuPerDelivery, deliveries],
   },
+  ...secure,
 ]
 
 // Not a load: how fast a server is there, and how large when nobody has come.
