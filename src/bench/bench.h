@@ -54,10 +54,15 @@ struct bench_options {
     uint64_t seconds;
     uint64_t warm_ms;
     uint64_t idle;    /* so many clients that only hold their connection */
+    bool is_probing;  /* idle: at the end a message in each topic must reach everybody */
+    int hold_fd;      /* idle: hold until this can be read, not for `seconds`; or -1 */
+    const char *from; /* "127.0.0.2-127.0.0.9": addresses to connect from, or NULL */
     uint64_t sources; /* addresses 127.0.0.x to connect from; 0: as needed */
     uint64_t connect_seconds;
     uint64_t pid; /* of a local server; 0: its usage is not reported */
 
+    /* A phase begins; may be NULL. */
+    void (*on_phase)(void *user, const char *phase);
     /* Called a few times a second; may be NULL. */
     void (*on_progress)(void *user, const struct bench_progress *progress);
     void *user;
@@ -74,6 +79,7 @@ struct bench_result {
     struct histogram latency; /* ns; cycling: from connecting to being ready */
     uint64_t joined;          /* connections that became ready */
     uint64_t resumed;         /* … with the ticket of an earlier TLS session */
+    double connecting;        /* seconds that connecting took */
 
     uint64_t lost;
     uint64_t duplicates;

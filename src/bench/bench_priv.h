@@ -24,6 +24,7 @@
 #include "bench/bench.h"
 #include "bench/message.h"
 #include "bench/protocol.h"
+#include "bench/source.h"
 
 enum { TOPIC_SIZE = 64, HOST_SIZE = 256 };
 
@@ -100,6 +101,7 @@ struct counts {
 struct load {
     struct bench_options options;
     struct address address;
+    struct source_range from;
     struct buf *why;
     bool has_failed;
     char (*topics)[TOPIC_SIZE]; /* their names */
@@ -107,7 +109,8 @@ struct load {
     size_t client_count;
     size_t opening; /* connections that are not ready yet */
     size_t open;
-    struct client **queue; /* clients to be served at the end of the turn */
+    uint64_t connecting_ns; /* how long connecting took */
+    struct client **queue;  /* clients to be served at the end of the turn */
     size_t queued;
     /* What a queued client has to do before it is flushed. */
     void (*serve)(struct load *load, struct client *client);
@@ -123,6 +126,7 @@ struct load {
     uint32_t random;
     int epoll;
     bool is_publishing;
+    bool is_released; /* nobody has to hold any longer */
     bool is_measuring;
 
     const char *phase; /* for the progress */

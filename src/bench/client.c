@@ -64,20 +64,29 @@ static void client_close(struct load *load, struct client *client, const char *w
     disconnect(client);
 }
 
+/* The port is chosen when the other end is known, so that all ports serve each server. */
+static enum err bind_to(const struct client *client, uint32_t address)
+{
+    struct sockaddr_in source = { .sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(address) };
+    int on = 1;
+
+    (void)setsockopt(client->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+    return bind(client->fd, (struct sockaddr *)&source, sizeof(source)) ? ERR_IO : OK;
+}
+
 /* A source address has some 28,000 ports towards one server; 127.0.0.0/8 has many. */
 static enum err bind_source(const struct load *load, const struct client *client)
 {
     uint64_t sources = load->options.sources;
-    struct sockaddr_in source = { .sin_family = AF_INET };
-    int on = 1;
 
+    if (load->from.count)
+        return bind_to(client, source_of(&load->from, client->index));
     if (!sources)
         sources = 1 + load->client_count / CLIENTS_PER_SOURCE;
     if (sources == 1 || !load->address.is_loopback)
         return OK;
-    source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)(client->index % sources));
-    (void)setsockopt(client->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
-    return bind(client->fd, (struct sockaddr *)&source, sizeof(source)) ? ERR_IO : OK;
+    return bind_to(client, INADDR_LOOPBACK + (uint32_t)(client->index % sources));
 }
 
 void client_open(struct load *load, struct client *client)
@@ -243,7 +252,7 @@ static void on_message(struct load *load, struct client *client, struct str text
         return;
     }
     if (contains(text, S("\"system/welcome\""))) {
-        if (!load->options.idle && !load->options.is_cycling)
+        if (load->options.publishers)
             read_welcome(client, text);
         become_open(load, client);
     } else if (contains(text, S("\"system/error\""))) {

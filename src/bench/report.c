@@ -99,6 +99,7 @@ void bench_write_json(const struct bench_result *result, struct buf *out)
                 per((double)result->published, result->seconds));
     put_decimal(&w, S("deliveries_per_s"), 1,
                 per((double)result->deliveries, result->seconds));
+    put_decimal(&w, S("connecting"), 3, result->connecting);
     if (result->joined) {
         json_put_uint(&w, S("joined"), result->joined);
         put_decimal(&w, S("joined_per_s"), 1,

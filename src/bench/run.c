@@ -116,6 +116,15 @@ static void begin_phase(struct load *load, const char *phase)
     load->phase = phase;
     load->phase_ns = load->now_ns = clock_mono_ns();
     load->phase_delivered = load->counts.delivered;
+    if (load->options.on_phase)
+        load->options.on_phase(load->options.user, phase);
+}
+
+/* The event of a descriptor that is no client's. */
+static void release(struct load *load)
+{
+    load->is_released = true;
+    (void)epoll_ctl(load->epoll, EPOLL_CTL_DEL, load->options.hold_fd, NULL);
 }
 
 /* One turn of the loop; sleeps until `until_ns` at most. */
@@ -135,7 +144,10 @@ static void turn(struct load *load, uint64_t until_ns)
         load_fail(load, "epoll_pwait2: %s", strerror(errno));
     load->now_ns = clock_mono_ns();
     for (int i = 0; i < count; i++)
-        client_on_event(load, events[i].data.ptr, events[i].events);
+        if (events[i].data.ptr)
+            client_on_event(load, events[i].data.ptr, events[i].events);
+        else
+            release(load);
     traffic_tick(load);
     serve_queue(load);
     show(load);
@@ -168,6 +180,22 @@ static enum err refuse_options(struct load *load, const char *why)
     return ERR_INVALID;
 }
 
+static enum err check_addresses(struct load *load)
+{
+    const char *from = load->options.from;
+    enum err err;
+
+    err = address_parse(load->options.url, load->options.protocol, load->why,
+                        &load->address);
+    if (err || !from)
+        return err;
+    if (source_parse(str_of(from), &load->from))
+        return refuse_options(load, "--from takes addresses as 127.0.0.2-127.0.0.9");
+    if (load->address.socket.ss_family != AF_INET)
+        return refuse_options(load, "--from is for a server at an IPv4 address");
+    return OK;
+}
+
 static enum err check_options(struct load *load)
 {
     struct bench_options *options = &load->options;
@@ -182,14 +210,15 @@ static enum err check_options(struct load *load)
     if (options->is_pingpong)
         options->members = options->publishers = 2;
     if (options->idle) {
-        options->publishers = 0;
+        options->publishers = options->is_probing;
+        options->window = 1;
         options->topics = (options->idle + options->members - 1) / options->members;
     }
     if (options->is_cycling)
         options->publishers = 0;
     if (options->publishers > options->members)
         return refuse_options(load, "there cannot be more publishers than members");
-    return address_parse(options->url, options->protocol, load->why, &load->address);
+    return check_addresses(load);
 }
 
 static enum err make_tls(struct load *load)
@@ -279,6 +308,7 @@ static void connect_until(struct load *load, size_t end)
             load_fail(load, "only %zu of %zu clients were ready after %llu s", load->open,
                       end, (unsigned long long)load->options.connect_seconds);
     }
+    load->connecting_ns += load->now_ns - load->phase_ns;
 }
 
 /* Joins are announced to those who came earlier; the run begins when that has ended. */
@@ -324,6 +354,7 @@ static void fill_result(const struct load *load, const struct moment *from,
     result->deliveries = to->counts.delivered - from->counts.delivered;
     result->joined = to->counts.joined - from->counts.joined;
     result->resumed = to->counts.resumed - from->counts.resumed;
+    result->connecting = (double)load->connecting_ns / 1e9;
     result->lost = traffic_missing(load);
     result->duplicates = load->counts.duplicates;
     result->disorder = load->counts.disorder;
@@ -347,6 +378,30 @@ static size_t idle_first(const struct load *load)
     return load->client_count / 100;
 }
 
+/* What cannot be watched, a file or nothing, does not hold anybody up. */
+static void hold(struct load *load)
+{
+    struct epoll_event event = { .events = EPOLLIN };
+
+    begin_phase(load, "holding");
+    if (load->options.hold_fd < 0) {
+        run_until(load, load->now_ns + load->options.seconds * 1000 * MS);
+        return;
+    }
+    load->is_released =
+        epoll_ctl(load->epoll, EPOLL_CTL_ADD, load->options.hold_fd, &event) != 0;
+    while (!load->is_released && !load->has_failed)
+        turn(load, load->now_ns + 1000 * MS);
+}
+
+/* One message in each topic, sent by its first member. */
+static void probe(struct load *load)
+{
+    traffic_start(load);
+    serve_queue(load);
+    drain(load);
+}
+
 static void run_idle(struct load *load)
 {
     struct moment from;
@@ -357,10 +412,13 @@ static void run_idle(struct load *load)
     take_moment(load, &from);
     connect_until(load, load->client_count);
     settle(load);
-    begin_phase(load, "holding");
-    run_until(load, load->now_ns + load->options.seconds * 1000 * MS);
+    hold(load);
     take_moment(load, &to);
+    if (load->options.is_probing && !load->has_failed)
+        probe(load);
     fill_result(load, &from, &to);
+    load->result->published = load->counts.published;
+    load->result->deliveries = load->counts.delivered;
     load->result->idle_added = load->client_count - idle_first(load);
 }
 

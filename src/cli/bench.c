@@ -22,9 +22,10 @@ struct bench_words {
     const char *idle, *pid;
     const char *token_file, *token_prefix, *participants;
     const char *warm_ms, *sources, *connect_seconds;
-    const char *cacert;
+    const char *cacert, *from;
     bool pingpong, plain, json, ascii;
     bool handshakes, resume, insecure;
+    bool probe, hold, phases;
 };
 
 #define WORD(member) offsetof(struct bench_words, member)
@@ -47,6 +48,8 @@ static const struct cli_option options[] = {
     { "--cacert",       "FILE",   "wss: trust these certificates, not the system's", WORD(cacert) },
     { "--insecure",     NULL,     "wss: check no certificate",                    WORD(insecure) },
     { "--idle",         "N",      "only hold N connections, send nothing",        WORD(idle) },
+    { "--hold",         NULL,     "… until standard input ends, not for --seconds", WORD(hold) },
+    { "--probe",        NULL,     "… then one message in each topic must reach all", WORD(probe) },
     { "--pid",          "PID",    "the local server: tell its CPU and memory",    WORD(pid) },
     { "--plain",        NULL,     "a server that sends no welcome",               WORD(plain) },
     { "--token-file",   "FILE",   "a token a line; client i uses line i",         WORD(token_file) },
@@ -54,7 +57,9 @@ static const struct cli_option options[] = {
     { "--participants", "N",      "begin again with the tokens after N clients",  WORD(participants) },
     { "--warm-ms",      "MS",     "how long to run before measuring (300)",       WORD(warm_ms) },
     { "--connect-seconds", "N",   "how long connecting may take (30)",            WORD(connect_seconds) },
+    { "--from",         "A-B",    "source addresses to spread over: 127.0.0.2-127.0.0.9", WORD(from) },
     { "--sources",      "N",      "loopback addresses to connect from",           WORD(sources) },
+    { "--phases",       NULL,     "say on stderr which phase begins, a line each", WORD(phases) },
     { "--json",         NULL,     "answer as JSON",                               WORD(json) },
     { "--ascii",        NULL,     "draw with ASCII characters only",              WORD(ascii) },
 };
@@ -188,6 +193,11 @@ static void show_progress(void *user [[maybe_unused]], const struct bench_progre
             p->connections, p->seconds, rate);
 }
 
+static void show_phase(void *user [[maybe_unused]], const char *phase)
+{
+    fprintf(stderr, "%s\n", phase);
+}
+
 static enum plot_style choose_style(const struct bench_words *words)
 {
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -226,6 +236,8 @@ static int measure(const struct bench_words *words, struct bench_options *o)
     buf_init(&why, REPORT_MAX);
     if (is_watched)
         o->on_progress = show_progress;
+    if (words->phases)
+        o->on_phase = show_phase;
     (void)signal(SIGPIPE, SIG_IGN); /* TLS writes to sockets without a way to say so */
     err = bench_run(o, &why, result);
     if (is_watched)
@@ -264,7 +276,10 @@ static int bench(void *fields, char **arguments [[maybe_unused]],
                                .is_cycling = words->handshakes,
                                .resumes = words->resume,
                                .cacert = words->cacert,
-                               .is_insecure = words->insecure };
+                               .is_insecure = words->insecure,
+                               .is_probing = words->probe,
+                               .hold_fd = words->hold ? STDIN_FILENO : -1,
+                               .from = words->from };
     struct tokens tokens = {};
     int code;
 

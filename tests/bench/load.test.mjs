@@ -7,11 +7,12 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { WebSocketServer } from 'ws'
+import { shares } from './many.mjs'
 
 const MOOT = new URL('../../build/moot', import.meta.url).pathname
 const run = promisify(execFile)
 
-// A broadcaster whose `deliver(send, text, count)` decides what one receiver gets.
+// A broadcaster whose `deliver(send, text, count, index)` decides what one receiver gets.
 async function broadcaster(deliver, greet = () => {}) {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   let count = 0
@@ -20,7 +21,7 @@ async function broadcaster(deliver, greet = () => {}) {
     greet(text => socket.send(text), request)
     socket.on('message', data => {
       count++
-      for (const peer of server.clients) deliver(text => peer.send(text), String(data), count)
+      Array.from(server.clients, (peer, i) => deliver(text => peer.send(text), String(data), count, i))
     })
   })
   await once(server, 'listening')
@@ -93,4 +94,54 @@ test('the welcome is waited for, presence is not counted, errors are', async () 
   assert.deepEqual([...tokens].sort(), ['Bearer t-0', 'Bearer t-1', 'Bearer t-2'])
   assert.deepEqual([result.errors, result.lost], [3, 3])
   assert.ok(result.deliveries > 30)
+})
+
+test('the source addresses of a range are all used', async () => {
+  const sources = new Set()
+  const server = await broadcaster((send, text) => send(text), (send, request) => sources.add(request.socket.remoteAddress))
+
+  await load(server, '--plain', '--members', '6', '--from', '127.0.0.2-127.0.0.4')
+  server.close()
+  assert.deepEqual([...sources].sort(), ['127.0.0.2', '127.0.0.3', '127.0.0.4'])
+})
+
+test('a probe finds the idle connection that is no longer served', async () => {
+  const probe = async isFaithful => {
+    const server = await broadcaster((send, text, count, index) => (isFaithful || index !== 2) && send(text))
+    const result = await load(server, '--plain', '--idle', '3', '--members', '3', '--probe')
+
+    server.close()
+    return [result.published, result.deliveries, result.lost]
+  }
+
+  assert.deepEqual(await probe(true), [1, 3, 0])
+  assert.deepEqual(await probe(false), [1, 2, 1])
+})
+
+test('who holds does so until standard input ends', async () => {
+  const server = await broadcaster((send, text) => send(text))
+  const child = execFile(MOOT, ['bench', '--json', '--url', `ws://127.0.0.1:${server.address().port}/`, '--plain',
+    '--idle', '2', '--hold', '--phases'])
+  const phases = []
+
+  for await (const part of child.stderr) {
+    phases.push(...String(part).trim().split('\n'))
+    if (phases.at(-1) === 'holding') {
+      assert.equal(child.exitCode, null)
+      assert.equal(server.clients.size, 2)
+      child.stdin.end()
+    }
+  }
+  server.close()
+  assert.equal(phases.at(-1), 'holding')
+})
+
+test('connections are shared out evenly among as many gateways as they need', () => {
+  assert.deepEqual(shares(100, 100), [100])
+  assert.deepEqual(shares(101, 100), [50, 51])
+  for (const [total, most] of [[1, 18000], [100000, 18000], [36001, 18000], [7, 3]]) {
+    const each = shares(total, most)
+    assert.equal(each.reduce((a, b) => a + b), total)
+    assert.ok(Math.max(...each) <= most && Math.max(...each) - Math.min(...each) <= 1)
+  }
 })

@@ -6,6 +6,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
+import { many } from './many.mjs'
 import { asMarkdown, asText, machine, summarize } from './report.mjs'
 import {
   cores, fits, isBuilt, makeCertificate, newDirectory, pinned, removeDirectory, residentBytes, ROOT,
@@ -23,6 +24,8 @@ const HELP = `usage: node tests/bench/run.mjs [options]
   --connections N     idle connections of W4 (10000)
   --starts N          starts that the median start time is taken of (10)
   --quick             one round of one second, 2000 idle connections, 3 starts
+  --many N            instead: N connections at a time, over as many gateways and generators
+                      as the limit on open files asks for
   --build DIR         where the programs are (build)
   --json FILE         write all results
   --markdown FILE     write the table
@@ -48,7 +51,7 @@ function parseOptions() {
   const { values } = parseArgs({
     options: {
       servers: text, only: text, rounds: text, seconds: text, topics: text, connections: text,
-      starts: text, build: text, json: text, markdown: text, quick: flag, help: flag,
+      starts: text, build: text, json: text, markdown: text, many: text, quick: flag, help: flag,
     },
   })
   const preset = values.quick
@@ -64,6 +67,7 @@ function parseOptions() {
     build: resolve(ROOT, values.build ?? 'build'),
     json: values.json,
     markdown: values.markdown,
+    many: values.many ? count('many', values.many) : 0,
     help: values.help,
   }
 }
@@ -180,12 +184,21 @@ async function runAll(chosen, names, options) {
   return { results, failures }
 }
 
+async function runMany(options) {
+  const { markdown, ...report } = await many(options.many, { build: options.build, facts: machine(null, []), say })
+
+  process.stdout.write(markdown)
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
+  if (options.markdown) writeFileSync(options.markdown, markdown)
+}
+
 async function main() {
   const options = parseOptions()
 
   if (options.help) return process.stdout.write(HELP)
   if (!existsSync(join(options.build, 'moot')))
     fail(`${join(options.build, 'moot')}, the load generator, is missing; build first`)
+  if (options.many) return runMany(options)
   const names = chosenServers(options)
   if (!names.length) fail('there is no server to measure')
   const pinning = cores()

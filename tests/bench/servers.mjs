@@ -249,14 +249,21 @@ function isOpen(port) {
 const isReady = async (port, path) =>
   path ? await httpStatus(port, path) === 200 : isOpen(port)
 
+// Starts a process that does not outlive this one.
+export function track(command, stdio) {
+  const child = spawn(command[0], command.slice(1), { cwd: ROOT, stdio })
+
+  child.on('exit', () => running.delete(child))
+  running.add(child)
+  return child
+}
+
 function spawnServer(command) {
-  const child = spawn(command[0], command.slice(1), { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = track(command, ['ignore', 'ignore', 'pipe'])
   const said = []
 
   child.stderr.on('data', data => said.length < 20 && said.push(String(data)))
   child.on('error', error => said.push(error.message))
-  child.on('exit', () => running.delete(child))
-  running.add(child)
   child.said = said
   return child
 }
