@@ -41,6 +41,7 @@ struct bench_options {
     bool is_plain;            /* any broadcaster: no welcome is waited for */
     bool is_pingpong;         /* topics of two: the first calls, the second answers */
     bool is_cycling;    /* connect, be welcomed, break off, again; nothing is sent */
+    bool is_churning;   /* who does not publish comes, goes, breaks off, stalls */
     bool resumes;       /* cycling: with the ticket of an earlier TLS session */
     const char *cacert; /* PEM file of what is trusted; NULL: what the system does */
     bool is_insecure;   /* no certificate is checked */
@@ -52,6 +53,10 @@ struct bench_options {
     uint64_t rate; /* messages a second, all publishers together; 0: by window */
     uint64_t size; /* of an envelope in bytes */
     uint64_t seconds;
+    uint64_t deliveries; /* end after so many; 0: by time alone */
+    uint64_t life;       /* churn: deliveries between two deeds, on average */
+    uint64_t stall_ms;   /* churn: the longest time without reading */
+    uint64_t seed;       /* churn: of what happens when */
     uint64_t warm_ms;
     uint64_t idle;    /* so many clients that only hold their connection */
     bool is_probing;  /* idle: at the end a message in each topic must reach everybody */
@@ -70,6 +75,16 @@ struct bench_options {
 
 enum { BENCH_NOTE = 256 };
 
+/* What became of those who come and go. */
+struct bench_churn {
+    uint64_t leaves; /* with a close */
+    uint64_t resets;
+    uint64_t stalls;
+    uint64_t slow; /* stalled ones that the server closed */
+    uint64_t warned;
+    uint64_t unchecked; /* so far behind that the order had been forgotten */
+};
+
 /* Rates and latency are of the measured time, faults of the whole run. */
 struct bench_result {
     size_t connections;
@@ -80,6 +95,8 @@ struct bench_result {
     uint64_t joined;          /* connections that became ready */
     uint64_t resumed;         /* … with the ticket of an earlier TLS session */
     double connecting;        /* seconds that connecting took */
+
+    struct bench_churn churn;
 
     uint64_t lost;
     uint64_t duplicates;

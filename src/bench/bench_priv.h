@@ -7,6 +7,8 @@
  *     client.c        one connection: connect, subscribe, what arrives
  *     traffic.c       what is sent when, and what every arrival proves
  *     cycle.c         connections that are made again and again
+ *     order.c         the one order of a topic, and what a member sees of it
+ *     churn.c         members that come, go, break off and stall
  *     run.c           the phases of a run
  *     report.c        the result as text and as JSON
  *
@@ -25,9 +27,11 @@
 #include "bench/message.h"
 #include "bench/protocol.h"
 #include "bench/source.h"
+#include "bench/track.h"
 
 enum { TOPIC_SIZE = 64, HOST_SIZE = 256 };
 
+struct churn;
 struct tls_client;
 struct tls_session;
 
@@ -48,13 +52,6 @@ struct address {
 enum err address_parse(const char *url, const char *protocol, struct buf *why,
                        struct address *ret);
 
-/* What a client has received from one publisher: everything before `next` but the gaps,
- * and in `seen` which of the last 64. */
-struct track {
-    uint64_t seen; /* bit k: message next - 1 - k has arrived */
-    uint32_t next;
-};
-
 enum client_state {
     CLIENT_NEW,
     CLIENT_CONNECTING,
@@ -69,9 +66,10 @@ struct client {
     int fd;
     uint32_t index;
     enum client_state state;
-    bool is_queued;     /* stands in load.queue: has something to publish or to send */
-    bool watches_write; /* the last send was short */
-    uint64_t began_ns;  /* when it began to connect */
+    bool is_queued;      /* stands in load.queue: has something to publish or to send */
+    bool watches_write;  /* the last send was short */
+    uint16_t close_code; /* that the server gave, or 0 */
+    uint64_t began_ns;   /* when it began to connect */
     struct tls_session *tls;
     struct buf rest; /* the start of a unit that is not complete */
     struct buf out;
@@ -87,9 +85,7 @@ struct client {
 struct counts {
     uint64_t published;
     uint64_t delivered;
-    uint64_t missing; /* gaps that nothing has filled yet */
-    uint64_t duplicates;
-    uint64_t disorder;
+    struct track_faults faults;
     uint64_t strays;
     uint64_t errors;
     uint64_t closed;
@@ -114,7 +110,12 @@ struct load {
     size_t queued;
     /* What a queued client has to do before it is flushed. */
     void (*serve)(struct load *load, struct client *client);
+    /* A client is ready; may be NULL. */
+    void (*on_open)(struct load *load, struct client *client);
     struct tls_client *tls; /* with wss, else NULL */
+    struct churn *churn;    /* or NULL */
+    int receive_bytes;      /* SO_RCVBUF; 0: the system's choice */
+    uint64_t limit;         /* of deliveries in this phase; 0: none */
     struct buf rx;
     struct counts counts;
     struct bench_result *result; /* receives latencies and notes while running */
@@ -157,6 +158,12 @@ void client_flush(struct load *load, struct client *client);
 /* Resets the connection and forgets it; the client may be opened again. */
 void client_drop(struct load *load, struct client *client);
 void client_done(struct client *client);
+
+/* Watches for these events of epoll. */
+void client_watch(struct load *load, struct client *client, uint32_t events);
+
+/* Asks the server for an end; what arrives until then is nobody's business. */
+void client_leave(struct load *load, struct client *client);
 
 /* Serves clients that connect, are ready, break off and connect again. */
 void cycle_serve(struct load *load, struct client *client);

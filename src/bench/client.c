@@ -16,6 +16,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "bench/bench_priv.h"
+#include "bench/churn.h"
+#include "bench/frame.h"
 #include "bench/stream.h"
 #include "json/json.h"
 #include "net/tls_client.h"
@@ -43,6 +45,11 @@ static void disconnect(struct client *client)
     buf_clear(&client->rest);
 }
 
+void client_watch(struct load *load, struct client *client, uint32_t events)
+{
+    watch(load, client, EPOLL_CTL_MOD, events);
+}
+
 static void refuse(struct load *load, const struct client *client, const char *why)
 {
     load_fail(load, "client %u: %s", (unsigned)client->index, why);
@@ -54,7 +61,7 @@ static void client_close(struct load *load, struct client *client, const char *w
         return;
     if (client->state == CLIENT_OPEN) {
         load->open--;
-        if (load->counts.closed++ == 0)
+        if (!(load->churn && churn_on_close(load, client)) && load->counts.closed++ == 0)
             (void)snprintf(load->result->first_close, BENCH_NOTE, "client %u: %s",
                            (unsigned)client->index, why);
     } else {
@@ -95,6 +102,7 @@ void client_open(struct load *load, struct client *client)
     int on = 1;
 
     client->state = CLIENT_CONNECTING;
+    client->close_code = 0;
     client->began_ns = clock_mono_ns();
     client->fd =
         socket(address->socket.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -103,6 +111,9 @@ void client_open(struct load *load, struct client *client)
         return;
     }
     (void)setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (load->receive_bytes)
+        (void)setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &load->receive_bytes,
+                         sizeof(load->receive_bytes));
     if (connect(client->fd, (const struct sockaddr *)&address->socket,
                 address->socket_size) &&
         errno != EINPROGRESS) {
@@ -206,8 +217,8 @@ static void become_open(struct load *load, struct client *client)
     load->open++;
     load->counts.joined++;
     load->counts.resumed += client->tls && tls_session_is_resumed(client->tls);
-    if (load->options.is_cycling)
-        load_queue(load, client);
+    if (load->on_open)
+        load->on_open(load, client);
 }
 
 static void on_accepted(struct load *load, struct client *client)
@@ -252,7 +263,7 @@ static void on_message(struct load *load, struct client *client, struct str text
         return;
     }
     if (contains(text, S("\"system/welcome\""))) {
-        if (load->options.publishers)
+        if (load->options.publishers && !client->id)
             read_welcome(client, text);
         become_open(load, client);
     } else if (contains(text, S("\"system/error\""))) {
@@ -275,9 +286,11 @@ static void on_end(struct load *load, struct client *client, struct str body)
 {
     char why[64] = "closed by the server";
 
-    if (body.len >= 2)
+    if (body.len >= 2) {
+        client->close_code = (uint16_t)((uint8_t)body.ptr[0] << 8 | (uint8_t)body.ptr[1]);
         (void)snprintf(why, sizeof(why), "closed by the server with %u",
-                       (unsigned)((uint8_t)body.ptr[0] << 8 | (uint8_t)body.ptr[1]));
+                       (unsigned)client->close_code);
+    }
     client_close(load, client, why);
 }
 
@@ -376,6 +389,16 @@ void client_flush(struct load *load, struct client *client)
     client->watches_write = err == ERR_AGAIN;
     watch(load, client, EPOLL_CTL_MOD,
           client->watches_write ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+void client_leave(struct load *load, struct client *client)
+{
+    static const char normal[] = { 0x03, (char)0xe8 }; /* 1000 */
+
+    if (load->address.protocol == &protocol_ws)
+        (void)frame_write_masked(&client->out, FRAME_CLOSE,
+                                 (struct str){ normal, sizeof(normal) }, load_mask(load));
+    load_queue(load, client);
 }
 
 /* Without lingering, so that neither side keeps the address for a minute. */

@@ -22,8 +22,18 @@ static const struct fault {
     { "order_differs", "members saw another order", offsetof(struct bench_result, order_differs) },
     { "strays",        "in the wrong topic",     offsetof(struct bench_result, strays) },
     { "errors",        "refused",                offsetof(struct bench_result, errors) },
+    { "unchecked",     "too far behind to be checked", offsetof(struct bench_result, churn.unchecked) },
     { "closed",        "connections closed",     offsetof(struct bench_result, closed) },
     { "skipped",       "not sent: the server did not read", offsetof(struct bench_result, skipped) },
+};
+
+/* What members did that come and go. */
+static const struct fault deeds[] = {
+    { "leaves", "left",                 offsetof(struct bench_result, churn.leaves) },
+    { "resets", "broke off",            offsetof(struct bench_result, churn.resets) },
+    { "stalls", "stalled",              offsetof(struct bench_result, churn.stalls) },
+    { "slow",   "closed as too slow",   offsetof(struct bench_result, churn.slow) },
+    { "warned", "warned of it",         offsetof(struct bench_result, churn.warned) },
 };
 
 static const struct percentile {
@@ -77,7 +87,7 @@ static void put_usage(struct json_writer *w, const struct bench_result *result)
     json_put_uint(w, S("system_ms"), result->system_ms);
     json_put_uint(w, S("rss_before"), result->rss_before);
     json_put_uint(w, S("rss_after"), result->rss_after);
-    if (result->joined)
+    if (result->joined && !result->deliveries)
         put_decimal(w, S("cpu_us_per_join"), 1,
                     per(cpu_ns / 1000, (double)result->joined));
     if (result->idle_added)
@@ -108,6 +118,9 @@ void bench_write_json(const struct bench_result *result, struct buf *out)
     }
     if (result->has_usage)
         put_usage(&w, result);
+    for (size_t i = 0; i < COUNT(deeds) && result->churn.stalls + result->churn.leaves;
+         i++)
+        json_put_uint(&w, str_of(deeds[i].key), fault_count(result, &deeds[i]));
     json_key(&w, S("latency_us"));
     json_object_open(&w);
     for (size_t i = 0; i < COUNT(percentiles); i++)
@@ -196,6 +209,17 @@ static void put_faults(const struct bench_result *result, struct buf *out)
         buf_putf(out, "  first close: %s\n", result->first_close);
 }
 
+static void put_deeds(const struct bench_result *result, struct buf *out)
+{
+    char text[COUNT_SIZE];
+
+    buf_putf(out, "%-12s %s joined", "members", grouped((double)result->joined, text));
+    for (size_t i = 0; i < COUNT(deeds); i++)
+        buf_putf(out, ", %s %s", grouped((double)fault_count(result, &deeds[i]), text),
+                 deeds[i].words);
+    buf_putc(out, '\n');
+}
+
 static void put_latency(const struct bench_options *o, const struct bench_result *result,
                         enum plot_style style, struct buf *out)
 {
@@ -245,6 +269,8 @@ void bench_write_text(const struct bench_options *options,
         put_rate("deliveries", result->deliveries, result->seconds, out);
         put_rate("published", result->published, result->seconds, out);
     }
+    if (options->is_churning)
+        put_deeds(result, out);
     put_faults(result, out);
     if (result->latency.count)
         put_latency(options, result, style, out);

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "bench/bench_priv.h"
+#include "bench/churn.h"
 #include "bench/stream.h"
 #include "bench/usage.h"
 #include "net/tls_client.h"
@@ -136,6 +137,8 @@ static void turn(struct load *load, uint64_t until_ns)
 
     if (load->is_publishing && load->options.rate && load->due_ns < until_ns)
         until_ns = load->due_ns;
+    if (load->churn && churn_due_ns(load) < until_ns)
+        until_ns = churn_due_ns(load);
     if (load->options.on_progress && load->now_ns + SHOW_MS * MS < until_ns)
         until_ns = load->now_ns + SHOW_MS * MS;
     timeout = time_left(clock_mono_ns(), load->queued ? 0 : until_ns);
@@ -149,13 +152,20 @@ static void turn(struct load *load, uint64_t until_ns)
         else
             release(load);
     traffic_tick(load);
+    if (load->churn)
+        churn_tick(load);
     serve_queue(load);
     show(load);
 }
 
+static bool has_reached_limit(const struct load *load)
+{
+    return load->limit && load->counts.delivered - load->phase_delivered >= load->limit;
+}
+
 static void run_until(struct load *load, uint64_t until_ns)
 {
-    while (load->now_ns < until_ns && !load->has_failed)
+    while (load->now_ns < until_ns && !load->has_failed && !has_reached_limit(load))
         turn(load, until_ns);
 }
 
@@ -216,6 +226,11 @@ static enum err check_options(struct load *load)
     }
     if (options->is_cycling)
         options->publishers = 0;
+    if (options->is_churning &&
+        (options->is_pingpong || options->idle || options->is_cycling || options->rate ||
+         options->members <= options->publishers))
+        return refuse_options(load, "churn goes by a window, wants members besides the "
+                                    "publishers and bears no other way to run");
     if (options->publishers > options->members)
         return refuse_options(load, "there cannot be more publishers than members");
     return check_addresses(load);
@@ -261,6 +276,7 @@ static void load_init(struct load *load)
     const struct bench_options *options = &load->options;
 
     load->serve = options->is_cycling ? cycle_serve : traffic_refill;
+    load->on_open = options->is_cycling ? load_queue : NULL;
     load->client_count =
         options->idle ? options->idle : options->members * options->topics;
     make_room(load);
@@ -273,6 +289,8 @@ static void load_init(struct load *load)
     if (load->epoll < 0)
         load_fail(load, "epoll_create1: %s", strerror(errno));
     (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    if (options->is_churning)
+        churn_init(load);
     traffic_init(load);
 }
 
@@ -281,6 +299,7 @@ static void load_done(struct load *load)
     for (size_t i = 0; i < load->client_count; i++)
         client_done(&load->clients[i]);
     traffic_done(load);
+    churn_done(load);
     tls_client_free(load->tls);
     free(load->topics);
     free(load->clients);
@@ -328,7 +347,8 @@ static void drain(struct load *load)
 
     begin_phase(load, "draining");
     load->is_publishing = false;
-    while (load->now_ns < until_ns && traffic_missing(load) && !load->has_failed)
+    while (load->now_ns < until_ns && (load->opening || traffic_missing(load)) &&
+           !load->has_failed)
         turn(load, load->now_ns + 10 * MS);
 }
 
@@ -354,10 +374,12 @@ static void fill_result(const struct load *load, const struct moment *from,
     result->deliveries = to->counts.delivered - from->counts.delivered;
     result->joined = to->counts.joined - from->counts.joined;
     result->resumed = to->counts.resumed - from->counts.resumed;
+    if (load->churn)
+        result->joined = load->counts.joined;
     result->connecting = (double)load->connecting_ns / 1e9;
     result->lost = traffic_missing(load);
-    result->duplicates = load->counts.duplicates;
-    result->disorder = load->counts.disorder;
+    result->duplicates = load->counts.faults.duplicates;
+    result->disorder = load->counts.faults.disorder;
     result->order_differs = traffic_order_differs(load);
     result->strays = load->counts.strays;
     result->errors = load->counts.errors;
@@ -458,9 +480,13 @@ static void run_traffic(struct load *load)
     take_moment(load, &from);
     load->is_measuring = true;
     begin_phase(load, "measuring");
+    load->limit = load->options.deliveries;
     run_until(load, load->now_ns + load->options.seconds * 1000 * MS);
+    load->limit = 0;
     load->is_measuring = false;
     take_moment(load, &to);
+    if (load->churn)
+        churn_end(load);
     drain(load);
     fill_result(load, &from, &to);
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "bench/bench_priv.h"
+#include "bench/churn.h"
 
 enum { OUT_MAX = 4 * 1024 * 1024 }; /* by rate: more than this waiting skips a message */
 enum { NAME_SIZE = 128 };
@@ -63,7 +64,7 @@ void traffic_init(struct load *load)
 {
     size_t publishers = options_of(load)->publishers;
 
-    for (size_t i = 0; i < load->client_count && publishers; i++)
+    for (size_t i = 0; i < load->client_count && publishers && !load->churn; i++)
         load->clients[i].tracks = xcalloc(publishers, sizeof(struct track));
 }
 
@@ -151,25 +152,6 @@ void traffic_start(struct load *load)
     load->due_ns = load->now_ns = clock_mono_ns();
 }
 
-/* Counts one arrival against what was expected next from its sender. */
-static void account(struct counts *counts, struct track *track, uint32_t seq)
-{
-    uint32_t ahead = seq - track->next;
-    uint32_t behind = track->next - 1 - seq;
-
-    if (seq >= track->next) {
-        counts->missing += ahead;
-        track->seen = ahead >= 63 ? 1 : track->seen << (ahead + 1) | 1;
-        track->next = seq + 1;
-    } else if (behind < 64 && !(track->seen >> behind & 1)) {
-        track->seen |= UINT64_C(1) << behind;
-        counts->missing--;
-        counts->disorder++;
-    } else {
-        counts->duplicates++;
-    }
-}
-
 void traffic_refused(struct load *load, struct client *client, struct str text)
 {
     if (load->counts.errors++ == 0)
@@ -185,6 +167,8 @@ static void on_foreign(struct load *load, struct client *client, struct str text
 {
     struct str error = S("\"system/error\"");
 
+    if (load->churn && churn_expects(load, client, text))
+        return;
     if (memmem(text.ptr, text.len, error.ptr, error.len))
         traffic_refused(load, client, text);
 }
@@ -231,12 +215,16 @@ void traffic_receive(struct load *load, struct client *client, struct str text)
         load->counts.strays++;
         return;
     }
+    if (load->churn) {
+        churn_receive(load, client, &stamp);
+        return;
+    }
     if (options->is_pingpong && stamp.client == client->index)
         return; /* an echo nobody asked for */
     load->counts.delivered++;
     client->received++;
     client->order = (client->order + stamp.seq) * 0x9e3779b97f4a7c15 + sender + 1;
-    account(&load->counts, &client->tracks[sender], stamp.seq);
+    track_account(&client->tracks[sender], stamp.seq, &load->counts.faults);
     if (options->is_pingpong)
         on_call(load, client, &stamp);
     else
@@ -246,8 +234,10 @@ void traffic_receive(struct load *load, struct client *client, struct str text)
 uint64_t traffic_missing(const struct load *load)
 {
     const struct bench_options *options = options_of(load);
-    uint64_t missing = load->counts.missing;
+    uint64_t missing = load->counts.faults.missing;
 
+    if (load->churn)
+        return missing + churn_missing(load);
     for (size_t i = 0; i < load->client_count; i++) {
         const struct client *client = &load->clients[i];
         const struct client *senders = first_of_topic(load, i);
@@ -263,7 +253,9 @@ uint64_t traffic_order_differs(const struct load *load)
 {
     uint64_t count = 0;
 
-    for (size_t i = 0; i < load->client_count && !options_of(load)->is_pingpong; i++) {
+    if (options_of(load)->is_pingpong || load->churn)
+        return 0; /* churn tells it as disorder */
+    for (size_t i = 0; i < load->client_count; i++) {
         const struct client *first = first_of_topic(load, i);
         const struct client *client = &load->clients[i];
 

@@ -23,9 +23,10 @@ struct bench_words {
     const char *token_file, *token_prefix, *participants;
     const char *warm_ms, *sources, *connect_seconds;
     const char *cacert, *from;
+    const char *deliveries, *life, *stall_ms, *seed;
     bool pingpong, plain, json, ascii;
     bool handshakes, resume, insecure;
-    bool probe, hold, phases;
+    bool probe, hold, phases, churn;
 };
 
 #define WORD(member) offsetof(struct bench_words, member)
@@ -43,6 +44,11 @@ static const struct cli_option options[] = {
     { "--size",         "BYTES",  "of an envelope (300)",                         WORD(size) },
     { "--seconds",      "N",      "how long to measure (2)",                      WORD(seconds) },
     { "--pingpong",     NULL,     "topics of two: one calls, the other answers",  WORD(pingpong) },
+    { "--deliveries",   "N",      "end after so many, or after --seconds", WORD(deliveries) },
+    { "--churn",        NULL,     "who does not publish comes, leaves, breaks off, stalls", WORD(churn) },
+    { "--life",         "N",      "… after N deliveries on average (2000)",       WORD(life) },
+    { "--stall-ms",     "MS",     "… and then reads nothing for up to MS (1500)", WORD(stall_ms) },
+    { "--seed",         "N",      "… by the random numbers of this seed (1)",     WORD(seed) },
     { "--handshakes",   NULL,     "connect, be welcomed, break off, again; members × topics at a time", WORD(handshakes) },
     { "--resume",       NULL,     "… with the TLS ticket of an earlier connection", WORD(resume) },
     { "--cacert",       "FILE",   "wss: trust these certificates, not the system's", WORD(cacert) },
@@ -80,6 +86,10 @@ static const struct number {
     NUMBER("--rate",            rate,            0,   1, 10'000'000),
     NUMBER("--size",            size,            300, 1, 16 << 20),
     NUMBER("--seconds",         seconds,         2,   1, 3600),
+    NUMBER("--deliveries",      deliveries,      0,   1, 1'000'000'000'000),
+    NUMBER("--life",            life,            2000, 1, 1'000'000'000),
+    NUMBER("--stall-ms",        stall_ms,        1500, 1, 600'000),
+    NUMBER("--seed",            seed,            1,   0, UINT64_MAX),
     NUMBER("--idle",            idle,            0,   1, 1'000'000),
     NUMBER("--pid",             pid,             0,   1, 1 << 22),
     NUMBER("--participants",    participants,    0,   1, 1'000'000),
@@ -90,7 +100,7 @@ static const struct number {
 };
 /* clang-format on */
 
-enum { TOKENS_MAX = 16 << 20, REPORT_MAX = 1 << 20 };
+enum { TOKENS_MAX = 16 << 20, REPORT_MAX = 1 << 20, SECONDS_MAX = 3600 };
 
 static int read_numbers(const struct bench_words *words, struct bench_options *ret)
 {
@@ -274,6 +284,7 @@ static int bench(void *fields, char **arguments [[maybe_unused]],
                                .is_plain = words->plain,
                                .is_pingpong = words->pingpong,
                                .is_cycling = words->handshakes,
+                               .is_churning = words->churn,
                                .resumes = words->resume,
                                .cacert = words->cacert,
                                .is_insecure = words->insecure,
@@ -288,6 +299,8 @@ static int bench(void *fields, char **arguments [[maybe_unused]],
     code = read_numbers(words, &o);
     if (code)
         return code;
+    if (o.deliveries && !words->seconds)
+        o.seconds = SECONDS_MAX;
     buf_init(&tokens.text, TOKENS_MAX);
     code = read_tokens(words, &tokens);
     o.tokens = tokens.items;
@@ -316,6 +329,9 @@ const struct cli_command cli_bench = {
         "Any other WebSocket server: one that echoes, one that broadcasts to ?topic=\n"
         "  moot bench --url ws://HOST:PORT/ --plain --members 1 --topics 100\n"
         "  moot bench --url ws://HOST:PORT/ --plain --members 100\n"
+        "Members that come and go while others publish, to the end of 10^8 deliveries:\n"
+        "  moot bench --url ws://127.0.0.1:8420/ws --churn --topics 10 --members 100 \\\n"
+        "    --publishers 2 --window 16 --deliveries 100000000\n"
         "Over TLS, and what a handshake costs, complete or resumed:\n"
         "  moot bench --url wss://localhost:8420/ws --cacert ca.pem --members 100\n"
         "  moot bench --url wss://localhost:8420/ws --handshakes --members 20 --pid PID\n"

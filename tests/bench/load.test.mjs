@@ -145,3 +145,57 @@ test('connections are shared out evenly among as many gateways as they need', ()
     assert.ok(Math.max(...each) <= most && Math.max(...each) - Math.min(...each) <= 1)
   }
 })
+
+// Members that come and go see the same faults as those who stay. The publisher, who came
+// first, is served faithfully.
+async function churned(deliver) {
+  const server = await broadcaster((send, text, count, index) =>
+    index === 0 ? send(text) : deliver(send, text, count, index))
+  const result = await load(server, '--plain', '--churn', '--members', '4', '--life', '20', '--stall-ms', '20')
+
+  server.close()
+  return result
+}
+
+test('churn: a faithful server has no faults', async () => {
+  const result = await churned((send, text) => send(text))
+
+  for (const fault of ['lost', 'duplicates', 'disorder', 'strays', 'errors', 'unchecked', 'closed'])
+    assert.equal(result[fault], 0, fault)
+  for (const deed of ['leaves', 'resets', 'stalls']) assert.ok(result[deed] > 0, deed)
+})
+
+test('churn: what is lost, doubled or out of order is seen by those who come and go', async () => {
+  const every = 7 // so that somebody is there when it happens
+  const held = new Map()
+  const lossy = await churned((send, text, count) => count % every && send(text))
+  const double = await churned((send, text, count) => {
+    send(text)
+    if (count % every === 0) send(text)
+  })
+  const swapped = await churned((send, text, count, index) => {
+    if (count % every === 0) return held.set(index, text)
+    send(text)
+    if (count % every === 1 && held.has(index)) send(held.get(index))
+    held.delete(index)
+  })
+
+  assert.ok(lossy.lost > 0 && lossy.duplicates === 0 && lossy.disorder === 0)
+  assert.ok(double.duplicates > 0 && double.lost === 0 && double.disorder === 0)
+  assert.ok(swapped.disorder > 0)
+})
+
+test('churn: an end that nobody has asked for is a fault', async () => {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  let count = 0
+
+  server.on('connection', socket => socket.on('message', data => {
+    for (const peer of server.clients) peer.send(String(data))
+    if (++count === 5) [...server.clients][1].close(4008)
+  }))
+  await once(server, 'listening')
+  const { closed } = await load(server, '--plain', '--churn', '--members', '2', '--life', '1000000')
+
+  server.close()
+  assert.equal(closed, 1)
+})
