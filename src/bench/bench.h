@@ -58,8 +58,10 @@ struct bench_options {
     uint64_t stall_ms;   /* churn: the longest time without reading */
     uint64_t seed;       /* churn: of what happens when */
     uint64_t warm_ms;
-    uint64_t idle;    /* so many clients that only hold their connection */
-    bool is_probing;  /* idle: at the end a message in each topic must reach everybody */
+    uint64_t idle;   /* so many clients that only hold their connection */
+    bool is_probing; /* idle: at the end a message in each topic must reach everybody */
+    uint64_t joins;  /* so many come to the members, by `rate` or `window` at a time */
+    const char *presence; /* how members want to hear of others, or NULL */
     int hold_fd;      /* idle: hold until this can be read, not for `seconds`; or -1 */
     const char *from; /* "127.0.0.2-127.0.0.9": addresses to connect from, or NULL */
     uint64_t sources; /* addresses 127.0.0.x to connect from; 0: as needed */
@@ -91,12 +93,16 @@ struct bench_result {
     double seconds;
     uint64_t published;
     uint64_t deliveries;
-    struct histogram latency; /* ns; cycling: from connecting to being ready */
+    struct histogram latency; /* ns; cycling, joins: from connecting to being ready */
     uint64_t joined;          /* connections that became ready */
     uint64_t resumed;         /* … with the ticket of an earlier TLS session */
     double connecting;        /* seconds that connecting took */
 
     struct bench_churn churn;
+
+    uint64_t welcome_bytes; /* joins: of all welcomes together */
+    uint64_t member_frames; /* joins: what those received who were there before */
+    uint64_t member_bytes;
 
     uint64_t lost;
     uint64_t duplicates;

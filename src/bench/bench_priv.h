@@ -2,11 +2,13 @@
 /*
  * What the files of the generator share:
  *
+ *     options.c       do they go together?
  *     address.c       the URL
  *     protocol_*.c    how a server is spoken to
  *     client.c        one connection: connect, subscribe, what arrives
  *     traffic.c       what is sent when, and what every arrival proves
  *     cycle.c         connections that are made again and again
+ *     join.c          members that come to a topic
  *     order.c         the one order of a topic, and what a member sees of it
  *     churn.c         members that come, go, break off and stall
  *     run.c           the phases of a run
@@ -92,6 +94,9 @@ struct counts {
     uint64_t skipped;
     uint64_t joined; /* connections that became ready */
     uint64_t resumed;
+    uint64_t welcome_bytes;
+    uint64_t member_frames; /* that came to residents */
+    uint64_t member_bytes;
 };
 
 struct load {
@@ -103,7 +108,8 @@ struct load {
     char (*topics)[TOPIC_SIZE]; /* their names */
     struct client *clients;
     size_t client_count;
-    size_t opening; /* connections that are not ready yet */
+    size_t residents; /* joins: those who are there before; else all */
+    size_t opening;   /* connections that are not ready yet */
     size_t open;
     uint64_t connecting_ns; /* how long connecting took */
     struct client **queue;  /* clients to be served at the end of the turn */
@@ -164,9 +170,6 @@ void client_watch(struct load *load, struct client *client, uint32_t events);
 
 /* Asks the server for an end; what arrives until then is nobody's business. */
 void client_leave(struct load *load, struct client *client);
-
-/* Serves clients that connect, are ready, break off and connect again. */
-void cycle_serve(struct load *load, struct client *client);
 
 /* Gives the members their accounts. */
 void traffic_init(struct load *load);

@@ -151,6 +151,7 @@ static void greet(struct load *load, struct client *client,
         .path = load->address.path,
         .topic = load_topic(load, client),
         .token = token_of(load, client, token),
+        .presence = str_of(load->options.presence),
         .client = client->index,
         .has_echo = !load->options.is_pingpong,
     };
@@ -259,12 +260,17 @@ static bool contains(struct str text, struct str part)
 static void on_message(struct load *load, struct client *client, struct str text)
 {
     if (client->state == CLIENT_OPEN) {
+        if (client->index < load->residents) {
+            load->counts.member_frames++;
+            load->counts.member_bytes += text.len;
+        }
         traffic_receive(load, client, text);
         return;
     }
     if (contains(text, S("\"system/welcome\""))) {
         if (load->options.publishers && !client->id)
             read_welcome(client, text);
+        load->counts.welcome_bytes += text.len;
         become_open(load, client);
     } else if (contains(text, S("\"system/error\""))) {
         load_fail(load, "client %u: instead of a welcome: " STR_FMT,

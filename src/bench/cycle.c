@@ -6,6 +6,7 @@
  */
 #include "base/clock.h"
 #include "bench/bench_priv.h"
+#include "bench/join.h"
 
 void cycle_serve(struct load *load, struct client *client)
 {

@@ -20,7 +20,8 @@ struct seat {
     struct str host; /* with the port */
     struct str path;
     struct str topic;
-    struct str token; /* may be empty */
+    struct str token;    /* may be empty */
+    struct str presence; /* how it wants to hear of others; may be empty */
     uint32_t client;
     bool has_echo; /* wants its own messages back */
 };

@@ -16,10 +16,13 @@ static void upgrade(const struct seat *seat, struct buf *out)
 {
     bool has_query = str_find(seat->path, '?', 0) < seat->path.len;
 
-    buf_putf(out, "GET %s" STR_FMT "%ctopic=" STR_FMT "%s HTTP/1.1\r\n",
+    buf_putf(out, "GET %s" STR_FMT "%ctopic=" STR_FMT "%s",
              str_starts(seat->path, S("/")) ? "" : "/", STR_ARG(seat->path),
              has_query ? '&' : '?', STR_ARG(seat->topic),
              seat->has_echo ? "" : "&echo=off");
+    if (seat->presence.len)
+        buf_putf(out, "&presence=" STR_FMT, STR_ARG(seat->presence));
+    buf_put(out, S(" HTTP/1.1\r\n"));
     buf_putf(out, "Host: " STR_FMT "\r\n", STR_ARG(seat->host));
     buf_put(out, S("Connection: Upgrade\r\nUpgrade: websocket\r\n"));
     buf_put(out, S("Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " KEY "\r\n"));

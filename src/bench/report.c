@@ -87,6 +87,7 @@ static void put_usage(struct json_writer *w, const struct bench_result *result)
     json_put_uint(w, S("system_ms"), result->system_ms);
     json_put_uint(w, S("rss_before"), result->rss_before);
     json_put_uint(w, S("rss_after"), result->rss_after);
+    put_decimal(w, S("cpu_ms"), 3, cpu_ns / 1e6);
     if (result->joined && !result->deliveries)
         put_decimal(w, S("cpu_us_per_join"), 1,
                     per(cpu_ns / 1000, (double)result->joined));
@@ -115,6 +116,10 @@ void bench_write_json(const struct bench_result *result, struct buf *out)
         put_decimal(&w, S("joined_per_s"), 1,
                     per((double)result->joined, result->seconds));
         json_put_uint(&w, S("resumed"), result->resumed);
+        put_decimal(&w, S("welcome_bytes"), 1,
+                    per((double)result->welcome_bytes, (double)result->joined));
+        json_put_uint(&w, S("member_frames"), result->member_frames);
+        json_put_uint(&w, S("member_bytes"), result->member_bytes);
     }
     if (result->has_usage)
         put_usage(&w, result);
@@ -162,6 +167,10 @@ static void put_setting(const struct bench_options *o, const struct bench_result
 {
     buf_putf(out, "%s: %zu connection%s", o->url, result->connections,
              plural(result->connections));
+    if (o->joins)
+        buf_putf(out, ", %" PRIu64 " of them come to the others\n\n", o->joins);
+    if (o->joins)
+        return;
     if (o->idle || o->is_cycling) {
         buf_put(out, o->idle ? S(", idle\n\n") : S(" at a time, again and again\n\n"));
         return;
@@ -186,6 +195,19 @@ static void put_rate(const char *label, uint64_t count, double seconds, struct b
 
     buf_putf(out, "%-12s %12s /s %16s in all\n", label,
              grouped(per((double)count, seconds), rate), grouped((double)count, total));
+}
+
+static void put_joins(const struct bench_result *result, struct buf *out)
+{
+    char frames[COUNT_SIZE];
+    char bytes[COUNT_SIZE];
+
+    put_rate("joins", result->joined, result->connecting, out);
+    buf_putf(out, "%-12s %12s bytes each\n", "welcome",
+             grouped(per((double)result->welcome_bytes, (double)result->joined), bytes));
+    buf_putf(out, "%-12s %12s frames, %s bytes in all\n", "members got",
+             grouped((double)result->member_frames, frames),
+             grouped((double)result->member_bytes, bytes));
 }
 
 static void put_faults(const struct bench_result *result, struct buf *out)
@@ -225,7 +247,7 @@ static void put_latency(const struct bench_options *o, const struct bench_result
 {
     const char *what = o->is_pingpong ? "round trip" : "latency";
 
-    buf_putf(out, "%-12s ", o->is_cycling ? "to be ready" : what);
+    buf_putf(out, "%-12s ", o->is_cycling || o->joins ? "to be ready" : what);
     for (size_t i = 0; i < COUNT(percentiles); i++) {
         buf_putf(out, "%s%s ", i ? "   " : "", percentiles[i].words);
         plot_time(histogram_at(&result->latency, percentiles[i].percent), style, out);
@@ -246,7 +268,7 @@ static void put_server(const struct bench_options *o, const struct bench_result 
                  grouped((double)result->cpu_ns / (double)count, text),
                  o->is_pingpong ? "message" : "delivery",
                  100 * per((double)result->cpu_ns, result->seconds * 1e9));
-    if (o->is_cycling)
+    if (o->is_cycling || o->joins)
         buf_putf(out, "%.3f ms of CPU per connection, %.0f %% of a core, ",
                  per((double)result->cpu_ns / 1e6, (double)result->joined),
                  100 * per((double)result->cpu_ns, result->seconds * 1e9));
@@ -265,6 +287,8 @@ void bench_write_text(const struct bench_options *options,
     if (options->is_cycling) {
         put_rate("connections", result->joined, result->seconds, out);
         put_rate("resumed", result->resumed, result->seconds, out);
+    } else if (options->joins) {
+        put_joins(result, out);
     } else if (!options->idle) {
         put_rate("deliveries", result->deliveries, result->seconds, out);
         put_rate("published", result->published, result->seconds, out);

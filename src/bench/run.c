@@ -19,6 +19,8 @@
 #include "base/xalloc.h"
 #include "bench/bench_priv.h"
 #include "bench/churn.h"
+#include "bench/join.h"
+#include "bench/options.h"
 #include "bench/stream.h"
 #include "bench/usage.h"
 #include "net/tls_client.h"
@@ -69,6 +71,9 @@ uint32_t load_mask(struct load *load)
 
 struct str load_topic(const struct load *load, const struct client *client)
 {
+    if (client->index >= load->residents)
+        return str_of(
+            load->topics[(client->index - load->residents) % load->options.topics]);
     return str_of(load->topics[client->index / load->options.members]);
 }
 
@@ -184,58 +189,6 @@ static void make_room(struct load *load)
                   load->client_count, (unsigned long long)limit.rlim_cur);
 }
 
-static enum err refuse_options(struct load *load, const char *why)
-{
-    load_fail(load, "%s", why);
-    return ERR_INVALID;
-}
-
-static enum err check_addresses(struct load *load)
-{
-    const char *from = load->options.from;
-    enum err err;
-
-    err = address_parse(load->options.url, load->options.protocol, load->why,
-                        &load->address);
-    if (err || !from)
-        return err;
-    if (source_parse(str_of(from), &load->from))
-        return refuse_options(load, "--from takes addresses as 127.0.0.2-127.0.0.9");
-    if (load->address.socket.ss_family != AF_INET)
-        return refuse_options(load, "--from is for a server at an IPv4 address");
-    return OK;
-}
-
-static enum err check_options(struct load *load)
-{
-    struct bench_options *options = &load->options;
-
-    if (!options->members || !options->topics || !options->publishers || !options->window)
-        return refuse_options(load,
-                              "members, topics, publishers and window must not be 0");
-    if (strlen(options->topic) > TOPIC_SIZE - 24)
-        return refuse_options(load, "the name of the topic is too long");
-    if (options->is_pingpong && options->rate)
-        return refuse_options(load, "ping-pong goes by a window, not by a rate");
-    if (options->is_pingpong)
-        options->members = options->publishers = 2;
-    if (options->idle) {
-        options->publishers = options->is_probing;
-        options->window = 1;
-        options->topics = (options->idle + options->members - 1) / options->members;
-    }
-    if (options->is_cycling)
-        options->publishers = 0;
-    if (options->is_churning &&
-        (options->is_pingpong || options->idle || options->is_cycling || options->rate ||
-         options->members <= options->publishers))
-        return refuse_options(load, "churn goes by a window, wants members besides the "
-                                    "publishers and bears no other way to run");
-    if (options->publishers > options->members)
-        return refuse_options(load, "there cannot be more publishers than members");
-    return check_addresses(load);
-}
-
 static enum err make_tls(struct load *load)
 {
     const struct tls_trust trust = { .cacert = load->options.cacert,
@@ -277,8 +230,10 @@ static void load_init(struct load *load)
 
     load->serve = options->is_cycling ? cycle_serve : traffic_refill;
     load->on_open = options->is_cycling ? load_queue : NULL;
-    load->client_count =
-        options->idle ? options->idle : options->members * options->topics;
+    if (options->joins)
+        load->on_open = join_on_open;
+    load->residents = options->idle ? options->idle : options->members * options->topics;
+    load->client_count = load->residents + options->joins;
     make_room(load);
     make_clients(load);
     buf_init(&load->rx, (size_t)2 * STREAM_MAX);
@@ -376,6 +331,9 @@ static void fill_result(const struct load *load, const struct moment *from,
     result->resumed = to->counts.resumed - from->counts.resumed;
     if (load->churn)
         result->joined = load->counts.joined;
+    result->welcome_bytes = to->counts.welcome_bytes - from->counts.welcome_bytes;
+    result->member_frames = to->counts.member_frames - from->counts.member_frames;
+    result->member_bytes = to->counts.member_bytes - from->counts.member_bytes;
     result->connecting = (double)load->connecting_ns / 1e9;
     result->lost = traffic_missing(load);
     result->duplicates = load->counts.faults.duplicates;
@@ -465,6 +423,42 @@ static void run_cycles(struct load *load)
                   (unsigned long long)load->options.seconds);
 }
 
+static void join_all(struct load *load)
+{
+    uint64_t until_ns;
+
+    begin_phase(load, "measuring");
+    until_ns = load->now_ns + load->options.connect_seconds * 1000 * MS;
+    load->due_ns = load->now_ns;
+    load->connecting_ns = 0;
+    load->is_measuring = true;
+    while (load->open + load->counts.closed < load->client_count && !load->has_failed) {
+        join_tick(load, load->client_count);
+        turn(load, join_due_ns(load) < until_ns ? join_due_ns(load) : until_ns);
+        if (load->now_ns >= until_ns)
+            load_fail(load, "only %zu of %zu clients were ready after %llu s", load->open,
+                      load->client_count,
+                      (unsigned long long)load->options.connect_seconds);
+    }
+    load->connecting_ns = load->now_ns - load->phase_ns;
+}
+
+static void run_joins(struct load *load)
+{
+    struct moment from;
+    struct moment to;
+
+    connect_until(load, load->residents);
+    settle(load);
+    if (load->has_failed)
+        return;
+    take_moment(load, &from);
+    join_all(load);
+    settle(load);
+    take_moment(load, &to);
+    fill_result(load, &from, &to);
+}
+
 static void run_traffic(struct load *load)
 {
     struct moment from;
@@ -496,7 +490,7 @@ enum err bench_run(const struct bench_options *options, struct buf *why,
 {
     struct bench_result *result = xcalloc(1, sizeof(*result));
     struct load load = { .options = *options, .why = why, .result = result, .epoll = -1 };
-    enum err err = check_options(&load);
+    enum err err = options_check(&load);
 
     if (!err)
         err = make_tls(&load);
@@ -504,6 +498,8 @@ enum err bench_run(const struct bench_options *options, struct buf *why,
         load_init(&load);
         if (load.options.is_cycling)
             run_cycles(&load);
+        else if (load.options.joins)
+            run_joins(&load);
         else if (load.options.idle)
             run_idle(&load);
         else

@@ -24,6 +24,7 @@ struct bench_words {
     const char *warm_ms, *sources, *connect_seconds;
     const char *cacert, *from;
     const char *deliveries, *life, *stall_ms, *seed;
+    const char *joins, *presence;
     bool pingpong, plain, json, ascii;
     bool handshakes, resume, insecure;
     bool probe, hold, phases, churn;
@@ -53,6 +54,8 @@ static const struct cli_option options[] = {
     { "--resume",       NULL,     "… with the TLS ticket of an earlier connection", WORD(resume) },
     { "--cacert",       "FILE",   "wss: trust these certificates, not the system's", WORD(cacert) },
     { "--insecure",     NULL,     "wss: check no certificate",                    WORD(insecure) },
+    { "--joins",        "N",      "N come to the members, by --rate or --window at a time", WORD(joins) },
+    { "--presence",     "MODE",   "ask for presence=MODE when connecting",        WORD(presence) },
     { "--idle",         "N",      "only hold N connections, send nothing",        WORD(idle) },
     { "--hold",         NULL,     "… until standard input ends, not for --seconds", WORD(hold) },
     { "--probe",        NULL,     "… then one message in each topic must reach all", WORD(probe) },
@@ -90,6 +93,7 @@ static const struct number {
     NUMBER("--life",            life,            2000, 1, 1'000'000'000),
     NUMBER("--stall-ms",        stall_ms,        1500, 1, 600'000),
     NUMBER("--seed",            seed,            1,   0, UINT64_MAX),
+    NUMBER("--joins",           joins,           0,   1, 100'000),
     NUMBER("--idle",            idle,            0,   1, 1'000'000),
     NUMBER("--pid",             pid,             0,   1, 1 << 22),
     NUMBER("--participants",    participants,    0,   1, 1'000'000),
@@ -290,7 +294,8 @@ static int bench(void *fields, char **arguments [[maybe_unused]],
                                .is_insecure = words->insecure,
                                .is_probing = words->probe,
                                .hold_fd = words->hold ? STDIN_FILENO : -1,
-                               .from = words->from };
+                               .from = words->from,
+                               .presence = words->presence };
     struct tokens tokens = {};
     int code;
 

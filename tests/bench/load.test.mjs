@@ -7,7 +7,10 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { WebSocketServer } from 'ws'
+import { growth } from './growth.mjs'
 import { shares } from './many.mjs'
+import { asSvg, panelsOf } from './plot.mjs'
+import { start, workloads } from './workloads.mjs'
 
 const MOOT = new URL('../../build/moot', import.meta.url).pathname
 const run = promisify(execFile)
@@ -198,4 +201,55 @@ test('churn: an end that nobody has asked for is a fault', async () => {
 
   server.close()
   assert.equal(closed, 1)
+})
+
+test('joins: welcomes are measured, and what those hear who were there before', async () => {
+  const envelope = (kind, more) => JSON.stringify({ protocol: 'mcpx/v0.1', kind, ...more })
+  const welcome = envelope('system/welcome', { payload: 'x'.repeat(1000) })
+  const news = envelope('system/presence')
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  const asked = new Set()
+
+  server.on('connection', (socket, request) => {
+    asked.add(new URL(request.url, 'http://localhost').searchParams.get('presence'))
+    socket.send(welcome)
+    for (const peer of server.clients) if (peer !== socket) peer.send(news)
+  })
+  await once(server, 'listening')
+  const result = await load(server, '--members', '3', '--joins', '2', '--presence', 'batch')
+
+  server.close()
+  assert.deepEqual([...asked], ['batch'])
+  assert.deepEqual([result.connections, result.joined], [5, 2])
+  assert.equal(result.welcome_bytes, welcome.length)
+  assert.deepEqual([result.member_frames, result.member_bytes], [6, 6 * news.length])
+})
+
+test('joins may come by a rate', async () => {
+  const server = await broadcaster(() => {})
+  const { joined, connecting } = await load(server, '--plain', '--members', '1', '--joins', '5', '--rate', '50')
+
+  server.close()
+  assert.equal(joined, 5)
+  assert.ok(connecting >= 0.08, 'the fifth is due after 80 ms')
+})
+
+test('no two workloads have the same name', () => {
+  const all = [...workloads({ topics: 100, connections: 100 }), ...growth, start].map(({ id }) => id.toUpperCase())
+
+  assert.equal(new Set(all).size, all.length)
+})
+
+test('the drawing has a panel for what grows and a line for each server', () => {
+  const value = median => ({ median, min: median * 0.9, max: median * 1.1 })
+  const rows = growth.filter(({ plot }) => plot).map(({ id, metrics, plot }) => ({
+    workload: id, metric: metrics[0].label, servers: { moot: value(100 * plot.x), floor: value(90 * plot.x) },
+  }))
+  const panels = panelsOf(growth, rows, name => `<${name}>`)
+  const svg = asSvg(panels)
+
+  assert.deepEqual(panels.map(({ series }) => series.map(({ points }) => points.length)), [[5, 5], [5, 5]])
+  assert.equal(svg.match(/<polyline /g).length, 4)
+  assert.match(svg, /&lt;moot&gt;/)
+  assert.doesNotMatch(svg, /NaN|undefined|Infinity/)
 })

@@ -6,8 +6,10 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
+import { growth } from './growth.mjs'
 import { many } from './many.mjs'
-import { asMarkdown, asText, machine, summarize } from './report.mjs'
+import { asSvg, panelsOf } from './plot.mjs'
+import { asMarkdown, asText, machine, summarize, titleOf } from './report.mjs'
 import {
   cores, fits, isBuilt, makeCertificate, newDirectory, pinned, removeDirectory, residentBytes, ROOT,
   servers, StartError, startServer, stopServer,
@@ -17,7 +19,9 @@ import { start, workloads } from './workloads.mjs'
 const HELP = `usage: node tests/bench/run.mjs [options]
 
   --servers LIST      of moot, node, floor, lws, nats, redis, mosquitto (all)
-  --only LIST         of W1 W2 W3 W4 W5 W6 TLS start, or single rows such as W1/8 (all)
+  --only LIST         of W1 W2 W3 W4 W5 W6 TLS start, of the tables below, or single rows
+                      such as W1/8 (all but the tables below)
+  --growth            instead: how cost grows (G1 members, G2 topics, G3 joins, G4 presence)
   --rounds N          how often each workload is run (3)
   --seconds N         how long each run is measured (2)
   --topics N          topics of the request/response workload W2 (100)
@@ -29,7 +33,9 @@ const HELP = `usage: node tests/bench/run.mjs [options]
   --build DIR         where the programs are (build)
   --json FILE         write all results
   --markdown FILE     write the table
+  --svg FILE          draw cost by members and by topics, of --growth
 `
+const TIMEOUT = 600_000
 const run = promisify(execFile)
 const say = text => process.stderr.write(`${text}\n`)
 
@@ -51,7 +57,8 @@ function parseOptions() {
   const { values } = parseArgs({
     options: {
       servers: text, only: text, rounds: text, seconds: text, topics: text, connections: text,
-      starts: text, build: text, json: text, markdown: text, many: text, quick: flag, help: flag,
+      starts: text, build: text, json: text, markdown: text, svg: text,
+      many: text, growth: flag, quick: flag, help: flag,
     },
   })
   const preset = values.quick
@@ -67,6 +74,8 @@ function parseOptions() {
     build: resolve(ROOT, values.build ?? 'build'),
     json: values.json,
     markdown: values.markdown,
+    svg: values.svg,
+    growth: values.growth,
     many: values.many ? count('many', values.many) : 0,
     help: values.help,
   }
@@ -85,7 +94,8 @@ function chosenServers({ servers: names, build }) {
 function chosenWorkloads(options) {
   const wanted = ({ id, group }) => !options.only || options.only.includes(group) ||
     options.only.includes(id.toUpperCase())
-  const chosen = [...workloads(options), start].filter(wanted)
+  const standard = [...workloads(options), start]
+  const chosen = (options.only ? [...standard, ...growth] : options.growth ? growth : standard).filter(wanted)
 
   if (!chosen.length) fail(`--only ${options.only} names no workload`)
   return chosen
@@ -107,6 +117,7 @@ async function measure(workload, name, { build, seconds, pinning }) {
     const server = await startServer(name, {
       build, directory, core: pinning?.server, participants: workload.participants, settings,
     })
+    await workload.prepare?.(server)
     const command = pinned(pinning?.load, [
       join(build, 'moot'), 'bench', '--json', '--url', urlOf(name, server.port, settings),
       '--pid', String(server.pid), '--seconds', String(workload.seconds ?? seconds),
@@ -115,7 +126,7 @@ async function measure(workload, name, { build, seconds, pinning }) {
     ])
 
     try {
-      const { stdout, stderr } = await run(command[0], command.slice(1), { timeout: 120_000 })
+      const { stdout, stderr } = await run(command[0], command.slice(1), { timeout: TIMEOUT })
       if (stderr) say(`  ${stderr.trim().slice(0, 300)}`)
       return JSON.parse(stdout)
     } finally {
@@ -203,7 +214,8 @@ async function main() {
   if (!names.length) fail('there is no server to measure')
   const pinning = cores()
   const facts = machine(pinning, names)
-  const { results, failures } = await runAll(chosenWorkloads(options), names, { ...options, pinning })
+  const chosen = chosenWorkloads(options)
+  const { results, failures } = await runAll(chosen, names, { ...options, pinning })
   const { rounds, seconds, topics, connections, starts } = options
   const report = summarize(results, failures, facts,
     { servers: names, rounds, seconds, topics, connections, starts })
@@ -211,6 +223,7 @@ async function main() {
   process.stdout.write(asText(report))
   if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
   if (options.markdown) writeFileSync(options.markdown, asMarkdown(report))
+  if (options.svg) writeFileSync(options.svg, asSvg(panelsOf(chosen, report.rows, titleOf)))
 }
 
 process.on('SIGINT', () => process.exit(130))

@@ -29,15 +29,15 @@ process.on('exit', () => {
 // Everything that a run of Moot is told; names follow the option table of src/config.
 // `settings` are those that a workload wants to be different.
 function mootConfig({ port, data, participants, settings }) {
-  const token = i => `  - { token: "${TOKEN_PREFIX}-${i}", id: "${ID_PREFIX}-${i}", ` +
-    'topics: ["*"], capabilities: ["mcp/*", "chat"] }'
+  // Short, because ten thousand of them must fit into a file of 1 MiB.
+  const token = i => ` - {token: ${TOKEN_PREFIX}-${i},id: ${ID_PREFIX}-${i},capabilities: [mcp/*,chat]}`
 
   return [
     `listen: 127.0.0.1:${port}`,
     `data: ${data}`,
     `workers: ${settings.workers ?? 1}`,
     ...settings.tls ? [`tls: { certificate: "${settings.tls.certificate}", key: "${settings.tls.key}" }`] : [],
-    'topics: { open: true, defaults: { max_members: 100000 } }',
+    `topics: { open: true, max: ${settings.maxTopics ?? 100000}, defaults: { max_members: 100000 } }`,
     'limits:',
     '  connections_per_participant: 100000',
     '  rate_messages: 0',

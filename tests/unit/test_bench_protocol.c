@@ -33,11 +33,14 @@ TEST(an_upgrade_names_topic_token_and_echo)
     static const struct {
         struct str path, line;
         bool has_echo;
+        struct str presence;
     } cases[] = {
-        { S("/ws"), S("GET /ws?topic=bench-7 HTTP/1.1\r\n"), true },
-        { S("/ws"), S("GET /ws?topic=bench-7&echo=off HTTP/1.1\r\n"), false },
-        { S(""), S("GET /?topic=bench-7 HTTP/1.1\r\n"), true },
-        { S("?a=b"), S("GET /?a=b&topic=bench-7 HTTP/1.1\r\n"), true },
+        { S("/ws"), S("GET /ws?topic=bench-7 HTTP/1.1\r\n"), true, S("") },
+        { S("/ws"), S("GET /ws?topic=bench-7&echo=off HTTP/1.1\r\n"), false, S("") },
+        { S(""), S("GET /?topic=bench-7 HTTP/1.1\r\n"), true, S("") },
+        { S("?a=b"), S("GET /?a=b&topic=bench-7 HTTP/1.1\r\n"), true, S("") },
+        { S("/ws"), S("GET /ws?topic=bench-7&presence=off HTTP/1.1\r\n"), true,
+          S("off") },
     };
 
     FOR_EACH_CASE(c, cases) {
@@ -46,6 +49,7 @@ TEST(an_upgrade_names_topic_token_and_echo)
 
         mine.path = c->path;
         mine.has_echo = c->has_echo;
+        mine.presence = c->presence;
         buf_init(&out, 4096);
         protocol_ws.connect(&mine, &out);
         CHECK(str_starts(buf_str(&out), c->line));
