@@ -41,8 +41,6 @@ static enum err check_together(struct load *load)
 
     if (ways_to_run(options) > 1)
         return refuse(load, "ping-pong, idle, handshakes, joins, churn: one at a time");
-    if (options->is_pingpong && options->rate)
-        return refuse(load, "ping-pong goes by a window, not by a rate");
     if (options->is_churning && options->rate)
         return refuse(load, "churn goes by a window, not by a rate");
     if (options->is_churning && options->members <= options->publishers)

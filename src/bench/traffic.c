@@ -3,7 +3,8 @@
  * What is sent when, and what every arrival proves. A publisher goes by a window (the
  * echo of its own message, or the answer to its call, lets it send the next) or by a
  * common rate. By rate a message carries the time at which it was due, so that a server
- * that stalls the generator does not hide its own delay.
+ * that stalls the generator does not hide its own delay. In ping-pong the caller goes by
+ * either, and the answer carries the time of the call.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,15 +121,14 @@ void traffic_refill(struct load *load, struct client *client)
 void traffic_tick(struct load *load)
 {
     const struct bench_options *options = options_of(load);
-    size_t publishers = options->publishers * options->topics;
+    size_t senders = options->is_pingpong ? 1 : options->publishers; /* of each topic */
 
     if (!options->rate)
         return;
     while (load->is_publishing && load->due_ns <= load->now_ns && !load->has_failed) {
-        size_t turn = load->turn++ % publishers;
+        size_t turn = load->turn++ % (senders * options->topics);
         struct client *client =
-            &load->clients[turn / options->publishers * options->members +
-                           turn % options->publishers];
+            &load->clients[turn / senders * options->members + turn % senders];
 
         if (client->state != CLIENT_OPEN || client->out.len > OUT_MAX)
             load->counts.skipped++;

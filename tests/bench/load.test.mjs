@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { WebSocketServer } from 'ws'
+import { fairness } from './fairness.mjs'
 import { growth } from './growth.mjs'
 import { shares } from './many.mjs'
 import { asSvg, panelsOf } from './plot.mjs'
@@ -235,7 +236,7 @@ test('joins may come by a rate', async () => {
 })
 
 test('no two workloads have the same name', () => {
-  const all = [...workloads({ topics: 100, connections: 100 }), ...growth, start].map(({ id }) => id.toUpperCase())
+  const all = [...workloads({ topics: 100, connections: 100 }), ...growth, ...fairness, start].map(({ id }) => id.toUpperCase())
 
   assert.equal(new Set(all).size, all.length)
 })
@@ -252,4 +253,14 @@ test('the drawing has a panel for what grows and a line for each server', () => 
   assert.equal(svg.match(/<polyline /g).length, 4)
   assert.match(svg, /&lt;moot&gt;/)
   assert.doesNotMatch(svg, /NaN|undefined|Infinity/)
+})
+
+test('ping-pong may go by a rate: only the caller does', async () => {
+  const server = await broadcaster((send, text) => send(text))
+  const result = await load(server, '--plain', '--pingpong', '--rate', '50')
+
+  server.close()
+  assert.deepEqual([result.lost, result.duplicates, result.strays], [0, 0, 0])
+  assert.ok(Math.abs(result.published - 100) <= 4, `${result.published} calls and answers in a second`)
+  assert.ok(result.latency_us.p50 > 0)
 })

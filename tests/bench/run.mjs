@@ -2,19 +2,21 @@
 // The benchmark: each workload against each server, in interleaved rounds, so that a
 // change of the machine's mood meets all of them. It prints numbers and never judges.
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
+import { fairness } from './fairness.mjs'
 import { growth } from './growth.mjs'
 import { many } from './many.mjs'
 import { asSvg, panelsOf } from './plot.mjs'
 import { asMarkdown, asText, machine, summarize, titleOf } from './report.mjs'
 import {
   cores, fits, isBuilt, makeCertificate, newDirectory, pinned, removeDirectory, residentBytes, ROOT,
-  servers, StartError, startServer, stopServer,
+  servers, StartError, startServer, stopServer, track, urgent,
 } from './servers.mjs'
-import { start, workloads } from './workloads.mjs'
+import { faults, start, workloads } from './workloads.mjs'
 
 const HELP = `usage: node tests/bench/run.mjs [options]
 
@@ -28,6 +30,7 @@ const HELP = `usage: node tests/bench/run.mjs [options]
   --connections N     idle connections of W4 (10000)
   --starts N          starts that the median start time is taken of (10)
   --quick             one round of one second, 2000 idle connections, 3 starts
+  --fairness          instead: a quiet topic beside a busy one on the same worker (W7)
   --many N            instead: N connections at a time, over as many gateways and generators
                       as the limit on open files asks for
   --build DIR         where the programs are (build)
@@ -58,7 +61,7 @@ function parseOptions() {
     options: {
       servers: text, only: text, rounds: text, seconds: text, topics: text, connections: text,
       starts: text, build: text, json: text, markdown: text, svg: text,
-      many: text, growth: flag, quick: flag, help: flag,
+      many: text, growth: flag, fairness: flag, quick: flag, help: flag,
     },
   })
   const preset = values.quick
@@ -75,7 +78,7 @@ function parseOptions() {
     json: values.json,
     markdown: values.markdown,
     svg: values.svg,
-    growth: values.growth,
+    tables: values,
     many: values.many ? count('many', values.many) : 0,
     help: values.help,
   }
@@ -91,11 +94,16 @@ function chosenServers({ servers: names, build }) {
   return names.filter(name => isBuilt(name, build))
 }
 
+// What is run only when it is asked for, by the option of that name or by --only.
+const tables = { growth, fairness }
+
 function chosenWorkloads(options) {
   const wanted = ({ id, group }) => !options.only || options.only.includes(group) ||
     options.only.includes(id.toUpperCase())
   const standard = [...workloads(options), start]
-  const chosen = (options.only ? [...standard, ...growth] : options.growth ? growth : standard).filter(wanted)
+  const asked = Object.keys(tables).filter(name => options.tables[name]).flatMap(name => tables[name])
+  const all = [...standard, ...Object.values(tables).flat()]
+  const chosen = (options.only ? all : asked.length ? asked : standard).filter(wanted)
 
   if (!chosen.length) fail(`--only ${options.only} names no workload`)
   return chosen
@@ -108,8 +116,45 @@ const loadOptions = fields => Object.entries(fields)
 const urlOf = (name, port, { tls }) => servers[name].options.includes('--protocol')
   ? `127.0.0.1:${port}` : `${tls ? 'wss' : 'ws'}://127.0.0.1:${port}/ws`
 
+async function generate(command) {
+  const { stdout, stderr } = await run(command[0], command.slice(1), { timeout: TIMEOUT })
+
+  if (stderr) say(`  ${stderr.trim().slice(0, 300)}`)
+  return JSON.parse(stdout)
+}
+
+// Starts another generator and waits until it is at full speed. It runs as long as the one
+// that follows, with time for that to connect and warm up.
+async function startBeside(command, seconds) {
+  const child = track([...command, '--phases', '--seconds', String(seconds + 3)], ['ignore', 'pipe', 'pipe'])
+  const out = []
+  const ended = once(child, 'close')
+  let said = ''
+
+  child.stdout.on('data', part => out.push(part))
+  await new Promise((resolve, reject) => {
+    child.stderr.on('data', part => {
+      said += part
+      if (said.includes('measuring')) resolve()
+    })
+    ended.then(() => reject(new Error(`the generator beside: ${said.trim()}`)))
+  })
+  return async () => {
+    await ended
+    return JSON.parse(Buffer.concat(out))
+  }
+}
+
+// Faults of the one beside are faults of the run.
+function together(result, beside) {
+  const both = faults.filter(fault => beside[fault]).map(fault => [fault, result[fault] + beside[fault]])
+
+  return { ...result, ...Object.fromEntries(both), beside }
+}
+
 // One run: a fresh server, the generator, one answer.
-async function measure(workload, name, { build, seconds, pinning }) {
+async function measure(workload, name, { build, seconds: preset, pinning }) {
+  const seconds = workload.seconds ?? preset
   const directory = newDirectory()
 
   try {
@@ -118,17 +163,18 @@ async function measure(workload, name, { build, seconds, pinning }) {
       build, directory, core: pinning?.server, participants: workload.participants, settings,
     })
     await workload.prepare?.(server)
-    const command = pinned(pinning?.load, [
+    const command = load => pinned(pinning?.load, [
       join(build, 'moot'), 'bench', '--json', '--url', urlOf(name, server.port, settings),
-      '--pid', String(server.pid), '--seconds', String(workload.seconds ?? seconds),
-      ...servers[name].options, ...loadOptions(workload.load),
+      '--pid', String(server.pid), ...servers[name].options, ...loadOptions(load),
       ...settings.tls ? ['--cacert', settings.tls.certificate] : [],
     ])
+    const measured = [...command(workload.load), '--seconds', String(seconds)]
 
     try {
-      const { stdout, stderr } = await run(command[0], command.slice(1), { timeout: TIMEOUT })
-      if (stderr) say(`  ${stderr.trim().slice(0, 300)}`)
-      return JSON.parse(stdout)
+      if (!workload.beside) return await generate(workload.group === 'W7' ? urgent(measured) : measured)
+      const finish = await startBeside(command(workload.beside), seconds)
+      const result = await generate(urgent(measured))
+      return together(result, await finish())
     } finally {
       await stopServer(server)
     }
