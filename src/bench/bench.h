@@ -116,6 +116,8 @@ struct bench_result {
     char first_error[BENCH_NOTE];
     char first_close[BENCH_NOTE];
 
+    uint64_t own_cpu_ns; /* of the generator itself */
+
     bool has_usage; /* of the server, when its pid was given */
     uint64_t cpu_ns;
     uint64_t user_ms;

@@ -121,6 +121,10 @@ void bench_write_json(const struct bench_result *result, struct buf *out)
         json_put_uint(&w, S("member_frames"), result->member_frames);
         json_put_uint(&w, S("member_bytes"), result->member_bytes);
     }
+    put_decimal(&w, S("own_cpu_share"), 3,
+                per((double)result->own_cpu_ns, result->seconds * 1e9));
+    put_decimal(&w, S("own_cpu_ns_per_delivery"), 1,
+                per((double)result->own_cpu_ns, (double)result->deliveries));
     if (result->has_usage)
         put_usage(&w, result);
     for (size_t i = 0; i < COUNT(deeds) && result->churn.stalls + result->churn.leaves;
@@ -274,6 +278,8 @@ static void put_server(const struct bench_options *o, const struct bench_result 
                  100 * per((double)result->cpu_ns, result->seconds * 1e9));
     buf_putf(out, "%.1f MiB of memory (%+.1f)\n", (double)result->rss_after / (1 << 20),
              rss_growth(result) / (1 << 20));
+    buf_putf(out, "%-12s %.0f %% of a core\n", "generator",
+             100 * per((double)result->own_cpu_ns, result->seconds * 1e9));
     if (result->idle_added)
         buf_putf(out, "%-12s %s bytes of memory\n", "connection",
                  grouped(per(rss_growth(result), (double)result->idle_added), text));

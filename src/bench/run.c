@@ -36,6 +36,7 @@ struct moment {
     uint64_t now_ns;
     struct counts counts;
     struct usage usage;
+    uint64_t own_cpu_ns;
 };
 
 void load_fail(struct load *load, const char *format, ...)
@@ -307,6 +308,14 @@ static void drain(struct load *load)
         turn(load, load->now_ns + 10 * MS);
 }
 
+static uint64_t own_cpu_ns(void)
+{
+    struct timespec used = {};
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000 * MS + (uint64_t)used.tv_nsec;
+}
+
 static void take_moment(struct load *load, struct moment *ret)
 {
     struct moment moment = { .counts = load->counts };
@@ -314,6 +323,7 @@ static void take_moment(struct load *load, struct moment *ret)
 
     if (pid && usage_read(pid, &moment.usage))
         load_fail(load, "the usage of process %d cannot be read", (int)pid);
+    moment.own_cpu_ns = own_cpu_ns();
     moment.now_ns = clock_mono_ns();
     *ret = moment;
 }
@@ -343,6 +353,7 @@ static void fill_result(const struct load *load, const struct moment *from,
     result->errors = load->counts.errors;
     result->closed = load->counts.closed;
     result->skipped = load->counts.skipped;
+    result->own_cpu_ns = to->own_cpu_ns - from->own_cpu_ns;
     result->has_usage = load->options.pid != 0;
     result->cpu_ns = to->usage.cpu_ns - from->usage.cpu_ns;
     result->user_ms = to->usage.user_ms - from->usage.user_ms;

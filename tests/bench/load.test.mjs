@@ -11,6 +11,7 @@ import { fairness } from './fairness.mjs'
 import { growth } from './growth.mjs'
 import { shares } from './many.mjs'
 import { asSvg, panelsOf } from './plot.mjs'
+import { workers } from './workers.mjs'
 import { start, workloads } from './workloads.mjs'
 
 const MOOT = new URL('../../build/moot', import.meta.url).pathname
@@ -236,7 +237,7 @@ test('joins may come by a rate', async () => {
 })
 
 test('no two workloads have the same name', () => {
-  const all = [...workloads({ topics: 100, connections: 100 }), ...growth, ...fairness, start].map(({ id }) => id.toUpperCase())
+  const all = [...workloads({ topics: 100, connections: 100 }), ...growth, ...fairness, ...workers, start].map(({ id }) => id.toUpperCase())
 
   assert.equal(new Set(all).size, all.length)
 })
@@ -263,4 +264,13 @@ test('ping-pong may go by a rate: only the caller does', async () => {
   assert.deepEqual([result.lost, result.duplicates, result.strays], [0, 0, 0])
   assert.ok(Math.abs(result.published - 100) <= 4, `${result.published} calls and answers in a second`)
   assert.ok(result.latency_us.p50 > 0)
+})
+
+test('the generator tells its own CPU time', async () => {
+  const server = await broadcaster((send, text) => send(text))
+  const result = await load(server, '--plain', '--members', '2')
+
+  server.close()
+  assert.ok(result.own_cpu_share > 0 && result.own_cpu_share < 1.1)
+  assert.ok(result.own_cpu_ns_per_delivery > 0)
 })

@@ -16,6 +16,7 @@ import {
   cores, fits, isBuilt, makeCertificate, newDirectory, pinned, removeDirectory, residentBytes, ROOT,
   servers, StartError, startServer, stopServer, track, urgent,
 } from './servers.mjs'
+import { workers } from './workers.mjs'
 import { faults, start, workloads } from './workloads.mjs'
 
 const HELP = `usage: node tests/bench/run.mjs [options]
@@ -23,14 +24,15 @@ const HELP = `usage: node tests/bench/run.mjs [options]
   --servers LIST      of moot, node, floor, lws, nats, redis, mosquitto (all)
   --only LIST         of W1 W2 W3 W4 W5 W6 TLS start, of the tables below, or single rows
                       such as W1/8 (all but the tables below)
-  --growth            instead: how cost grows (G1 members, G2 topics, G3 joins, G4 presence)
   --rounds N          how often each workload is run (3)
   --seconds N         how long each run is measured (2)
   --topics N          topics of the request/response workload W2 (100)
   --connections N     idle connections of W4 (10000)
   --starts N          starts that the median start time is taken of (10)
   --quick             one round of one second, 2000 idle connections, 3 starts
+  --growth            instead: how cost grows (G1 members, G2 topics, G3 joins, G4 presence)
   --fairness          instead: a quiet topic beside a busy one on the same worker (W7)
+  --workers           instead: one worker against two with the same load (W8); unpinned
   --many N            instead: N connections at a time, over as many gateways and generators
                       as the limit on open files asks for
   --build DIR         where the programs are (build)
@@ -61,7 +63,7 @@ function parseOptions() {
     options: {
       servers: text, only: text, rounds: text, seconds: text, topics: text, connections: text,
       starts: text, build: text, json: text, markdown: text, svg: text,
-      many: text, growth: flag, fairness: flag, quick: flag, help: flag,
+      many: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
     },
   })
   const preset = values.quick
@@ -95,7 +97,7 @@ function chosenServers({ servers: names, build }) {
 }
 
 // What is run only when it is asked for, by the option of that name or by --only.
-const tables = { growth, fairness }
+const tables = { growth, fairness, workers }
 
 function chosenWorkloads(options) {
   const wanted = ({ id, group }) => !options.only || options.only.includes(group) ||
@@ -153,7 +155,8 @@ function together(result, beside) {
 }
 
 // One run: a fresh server, the generator, one answer.
-async function measure(workload, name, { build, seconds: preset, pinning }) {
+async function measure(workload, name, { build, seconds: preset, pinning: given }) {
+  const pinning = workload.isFree ? null : given
   const seconds = workload.seconds ?? preset
   const directory = newDirectory()
 
@@ -258,9 +261,9 @@ async function main() {
   if (options.many) return runMany(options)
   const names = chosenServers(options)
   if (!names.length) fail('there is no server to measure')
-  const pinning = cores()
-  const facts = machine(pinning, names)
   const chosen = chosenWorkloads(options)
+  const pinning = chosen.every(({ isFree }) => isFree) ? null : cores()
+  const facts = machine(pinning, names)
   const { results, failures } = await runAll(chosen, names, { ...options, pinning })
   const { rounds, seconds, topics, connections, starts } = options
   const report = summarize(results, failures, facts,
