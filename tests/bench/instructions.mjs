@@ -12,7 +12,7 @@ import { ROOT, servers } from './servers.mjs'
 const HELP = `usage: node tests/bench/instructions.mjs [options]
 
   --servers LIST  of moot, floor (both)
-  --only LIST     of ${'W1/1 W1/8 W2 W3 W6 join'} (all)
+  --only LIST     of W1/1, W1/8, W2, W3, W6, join (all)
   --profile       print in which functions the instructions are, too
   --top N         how many functions (20)
   --json          print the figures as JSON
@@ -327,6 +327,21 @@ function printFigures(figures) {
   process.stdout.write(table(['scenario', 'per', servers.moot.title, servers.floor.title], rows))
 }
 
+// The bar: a delivery to a topic of 100 costs at most 1.10 × that of the floor program, and
+// the scan.
+function printBar({ moot, floor }) {
+  const perDelivery = ({ message, delivery }) => message / 100 + delivery
+
+  for (const id of ['W1/1', 'W1/8']) {
+    if (!moot?.[id] || !floor?.[id] || !moot['W1/1']) continue
+    const value = perDelivery(moot[id])
+    const bar = 1.1 * perDelivery(floor[id]) + moot['W1/1'].scan / 100
+
+    process.stdout.write(`\n${id}, a delivery to a topic of 100: ${Math.round(value)}, ` +
+      `of 1.10 × floor + scan = ${Math.round(bar)}: ${value <= bar ? 'met' : 'not met'}\n`)
+  }
+}
+
 function printFunctions(functions, top) {
   for (const [name, ofServer] of Object.entries(functions))
     for (const [id, rows] of Object.entries(ofServer)) {
@@ -355,6 +370,7 @@ async function main() {
 
   if (values.json) return process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
   printFigures(figures)
+  printBar(figures)
   if (values.profile) printFunctions(functions, Number(values.top ?? 20))
 }
 
