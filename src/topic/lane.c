@@ -51,11 +51,12 @@ void lane_done(struct lane *lane)
     lane->spare = NULL;
 }
 
-/* Blocks grow with what the lane has seen, so that a quiet topic wastes an eighth at most
- * and a busy one soon has full-sized ones; a larger frame gets its own. */
+/* Blocks grow with what the lane has seen, so that a quiet topic, which keeps the last
+ * one alone, keeps a sixteenth of it, and a busy one soon has full-sized ones; a larger
+ * frame gets its own. */
 static size_t next_size(const struct lane *lane, size_t need)
 {
-    size_t size = lane->end / 8 < FULL_BLOCK ? (size_t)lane->end / 8 : FULL_BLOCK;
+    size_t size = lane->end / 16 < FULL_BLOCK ? (size_t)lane->end / 16 : FULL_BLOCK;
 
     if (size < FIRST_BLOCK)
         size = FIRST_BLOCK;

@@ -14,14 +14,14 @@ static void put(struct lane *lane, size_t size, char c)
 }
 
 /* What a new block is given when the lane has seen that much. */
-static uint64_t eighth_of(uint64_t seen)
+static uint64_t sixteenth_of(uint64_t seen)
 {
-    if (seen / 8 < FIRST)
+    if (seen / 16 < FIRST)
         return FIRST;
-    return seen / 8 > FULL ? FULL : seen / 8;
+    return seen / 16 > FULL ? FULL : seen / 16;
 }
 
-TEST(blocks_grow_with_an_eighth_of_what_the_lane_has_seen)
+TEST(blocks_grow_with_an_sixteenth_of_what_the_lane_has_seen)
 {
     struct lane lane;
     const struct block *tail;
@@ -29,7 +29,7 @@ TEST(blocks_grow_with_an_eighth_of_what_the_lane_has_seen)
     lane_init(&lane, &fake_plain);
     tail = lane.tail;
     CHECK_INT(tail->size, FIRST);
-    while (lane.end < 1'000'000) {
+    while (lane.end < 2'000'000) {
         uint64_t seen = lane.end;
 
         put(&lane, 100, 'a');
@@ -37,7 +37,7 @@ TEST(blocks_grow_with_an_eighth_of_what_the_lane_has_seen)
             continue;
         tail = lane.tail;
         CHECK_INT(tail->base, seen);
-        CHECK_INT(tail->size, eighth_of(seen));
+        CHECK_INT(tail->size, sixteenth_of(seen));
     }
     CHECK_INT(tail->size, FULL);
     lane_done(&lane);
@@ -53,7 +53,7 @@ TEST(a_large_frame_gets_a_block_of_its_own)
     CHECK_INT(lane.tail->size, 200'000);
     CHECK_INT(lane.tail->base, 10);
     put(&lane, 1, 'c');
-    CHECK_INT(lane.tail->size, eighth_of(200'010));
+    CHECK_INT(lane.tail->size, sixteenth_of(200'010));
     CHECK_INT(lane.tail->base, 200'010);
     CHECK_INT(lane.end, 200'011);
     lane_done(&lane);
