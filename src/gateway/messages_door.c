@@ -49,7 +49,7 @@ static bool is_repeat(const struct topic *topic, const struct admission *a)
 {
     const struct entry *entry = ring_at(&topic->ring, ring_find(&topic->ring, a->env.id));
 
-    return entry && str_eq(entry_text(entry), a->text);
+    return entry && !entry->is_presence && str_eq(entry_text(entry), a->text);
 }
 
 static void refuse(struct exchange *x, const struct admission *a,
@@ -151,12 +151,14 @@ struct poll {
     bool has_gap;
 };
 
-/* The envelopes from `from_seq` on that concern the reader; returns how many. */
-static size_t write_page(struct poll *poll, struct json_writer *w, struct str *last)
+/* The envelopes from `from_seq` on that concern the reader; returns the text of the last
+ * one, which may stand in `text`. */
+static struct str write_page(struct poll *poll, struct json_writer *w, struct buf *text)
 {
     const struct topic *topic = &poll->room->room.topic;
     const struct entry *entry;
     size_t start = w->out->len;
+    struct str last = {};
     size_t count = 0;
 
     json_key(w, S("messages"));
@@ -166,12 +168,12 @@ static size_t write_page(struct poll *poll, struct json_writer *w, struct str *l
         poll->from_seq++;
         if (!topic_entry_concerns(topic, entry, poll->x->identity->id, poll->routing))
             continue;
-        json_raw(w, entry_text(entry));
-        *last = entry_text(entry);
+        last = topic_entry_text(topic, entry, text);
+        json_raw(w, last);
         count++;
     }
     json_array_close(w);
-    return count;
+    return last;
 }
 
 /* The id of an envelope in the ring. */
@@ -189,20 +191,22 @@ static struct str id_of(struct poll *poll, struct str text)
 static void answer_page(struct poll *poll)
 {
     struct exchange *x = poll->x;
-    struct str last = {};
     struct json_writer w;
-    struct buf out;
+    struct buf out, text;
+    struct str last;
 
     buf_init(&out, SIZE_MAX / 2);
+    buf_init(&text, SIZE_MAX / 2);
     json_write_init(&w, &out);
     json_object_open(&w);
-    (void)write_page(poll, &w, &last);
+    last = write_page(poll, &w, &text);
     json_put_bool(&w, S("gap"), poll->has_gap);
     json_put_bool(&w, S("more"), ring_at(&poll->room->room.topic.ring, poll->from_seq));
     last = id_of(poll, last);
     if (last.len)
         json_put_str(&w, S("last"), last);
     json_object_close(&w);
+    buf_done(&text);
     exchange_json(x, 200, &out);
     buf_done(&out);
 }

@@ -137,7 +137,8 @@ void participant_rest(struct participant *participant, uint64_t now_ms)
 }
 
 /* A pause or a bar must last, and so must the right to see what was said since it was
- * last here, as long as the ring holds any of what came before. */
+ * last here, as long as the ring holds any of what came before. Entries about its
+ * presence need it, too. */
 static bool must_stay(const struct participant *participant, uint64_t before_ms)
 {
     return participant->is_paused || participant_is_barred(participant, before_ms) ||
@@ -153,8 +154,7 @@ void topic_forget_absent(struct topic *topic, uint64_t before_ms)
 
         if (absence->since_ms > before_ms)
             return;
-        if (link_is_set(&participant->pending_link) ||
-            (before_ms != UINT64_MAX && must_stay(participant, before_ms)))
+        if (link_is_set(&participant->pending_link) || must_stay(participant, before_ms))
             continue;
         forget(participant);
     }

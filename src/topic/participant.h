@@ -39,7 +39,7 @@ struct absence {
     struct link link; /* in topic->absent */
     struct participant *participant;
     uint64_t since_ms;
-    uint64_t seen_seq; /* what came next when it was last here */
+    uint64_t seen_seq; /* what came next when it was last here, or told of */
 };
 
 /* What the others have been told about a participant. */

@@ -43,12 +43,53 @@ void presence_changed(struct participant *participant)
         topic->ops->on_presence(topic);
 }
 
-struct str topic_system_id(struct topic *topic, char out[static SYSTEM_ID])
+static struct str system_id(const struct topic *topic, uint64_t number,
+                            char out[static SYSTEM_ID])
 {
     int len = snprintf(out, SYSTEM_ID, "%s-%llu", topic->system_prefix,
-                       (unsigned long long)++topic->system_count);
+                       (unsigned long long)number);
 
     return (struct str){ out, (size_t)len };
+}
+
+struct str topic_system_id(struct topic *topic, char out[static SYSTEM_ID])
+{
+    return system_id(topic, ++topic->system_count, out);
+}
+
+/* The same note gives the same text every time. Returns what it says of the participant,
+ * a part of `out`. */
+static struct str write_presence(const struct topic *topic,
+                                 const struct presence_note *note, struct buf *out)
+{
+    bool joins = note->capabilities;
+    char id[SYSTEM_ID];
+    struct json_writer w;
+    size_t at, end;
+
+    buf_clear(out);
+    system_begin(&w, out,
+                 &(struct system_head){ .kind = S("system/presence"),
+                                        .id = system_id(topic, note->number, id),
+                                        .wall_ms = note->wall_ms });
+    json_put_str(&w, S("event"), joins ? S("join") : S("leave"));
+    json_key(&w, S("participant"));
+    at = out->len;
+    system_participant(&w, note->participant->id,
+                       joins ? capset_json(note->capabilities) : S(""),
+                       participant_type_name(note->type));
+    end = out->len;
+    system_end(&w);
+    return str_slice(buf_str(out), at, end);
+}
+
+struct str topic_entry_text(const struct topic *topic, const struct entry *entry,
+                            struct buf *out)
+{
+    if (!entry->is_presence)
+        return entry_text(entry);
+    (void)write_presence(topic, &entry->presence, out);
+    return buf_str(out);
 }
 
 /* From now on the room knows; `element` is what the announcement says of who came. */
@@ -65,6 +106,8 @@ static void note_announced(struct participant *participant, struct str element)
         topic->present_count--;
         roster_drop(topic);
     }
+    if (participant->absence)
+        participant->absence->seen_seq = topic->ring.next_seq;
 }
 
 /* Writes and appends the entry; `out` is the caller's, to be used for many. */
@@ -72,27 +115,19 @@ static void announce(struct participant *participant, struct buf *out)
 {
     struct topic *topic = participant->topic;
     bool joins = is_present(participant);
-    char id_text[SYSTEM_ID];
-    struct str id = topic_system_id(topic, id_text);
-    struct json_writer w;
-    size_t at, end;
+    struct presence_note note = { .participant = participant,
+                                  .capabilities =
+                                      joins ? participant->capabilities : NULL,
+                                  .wall_ms = topic->ops->wall_ms(topic),
+                                  .number = ++topic->system_count & PRESENCE_NUMBERS,
+                                  .type = participant->type };
+    struct str element = write_presence(topic, &note, out);
+    char id[SYSTEM_ID];
 
-    buf_clear(out);
-    system_begin(&w, out,
-                 &(struct system_head){ .kind = S("system/presence"),
-                                        .id = id,
-                                        .wall_ms = topic->ops->wall_ms(topic) });
-    json_put_str(&w, S("event"), joins ? S("join") : S("leave"));
-    json_key(&w, S("participant"));
-    at = out->len;
-    system_participant(&w, participant->id,
-                       joins ? capset_json(participant->capabilities) : S(""),
-                       participant_type_name(participant->type));
-    end = out->len;
-    system_end(&w);
-    topic_append(topic, &(struct topic_entry){
-                            .text = buf_str(out), .id = id, .is_presence = true });
-    note_announced(participant, str_slice(buf_str(out), at, end));
+    topic_append(topic, &(struct topic_entry){ .text = buf_str(out),
+                                               .id = system_id(topic, note.number, id),
+                                               .presence = &note });
+    note_announced(participant, element);
 }
 
 /* --- batches --- */
@@ -109,8 +144,8 @@ void presence_batch_done(struct presence_batch *batch)
     buf_done(&batch->elements);
 }
 
-/* Behind the first such mark, which only announce() has written: what stands before it is
- * its own, no foreign text. */
+/* Behind the first such mark, which only write_presence() has written: what stands before
+ * it is its own, no foreign text. */
 static size_t behind(struct str text, struct str mark, size_t from)
 {
     const char *at = memmem(text.ptr + from, text.len - from, mark.ptr, mark.len);

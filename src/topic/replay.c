@@ -94,12 +94,16 @@ static void add_batch(const struct member *m, struct presence_batch *batch,
 static void add_entry(const struct member *m, const struct entry *entry,
                       struct presence_batch *batch, struct buf *frames)
 {
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
     if (entry->is_presence && m->lane->presence == PRESENCE_BATCH) {
-        presence_batch_add(batch, entry_text(entry));
-        return;
+        presence_batch_add(batch, topic_entry_text(member_topic(m), entry, &text));
+    } else {
+        add_batch(m, batch, frames);
+        add_frame(m, topic_entry_text(member_topic(m), entry, &text), frames);
     }
-    add_batch(m, batch, frames);
-    add_frame(m, entry_text(entry), frames);
+    buf_done(&text);
 }
 
 /* The next entries that the member wants, as frames, up to about BATCH_BYTES. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "policy/capset.h"
 
 enum { FIRST_ENTRIES = 8 };
 
@@ -25,10 +26,18 @@ static struct entry *at(const struct ring *ring, uint64_t seq)
     return &ring->entries[seq & (ring->size - 1)];
 }
 
+/* Blocks are held through the oldest one alone. */
+static void release(const struct entry *entry)
+{
+    if (entry->is_presence)
+        capset_unref(entry->presence.capabilities);
+}
+
 void ring_done(struct ring *ring)
 {
-    if (held(ring))
-        block_unref(at(ring, ring->first_seq)->block);
+    for (uint64_t seq = ring->first_seq; seq < ring->next_seq; seq++)
+        release(at(ring, seq));
+    block_unref(ring->oldest);
     free(ring->entries);
     free(ring->slots);
     ring->entries = NULL;
@@ -87,23 +96,30 @@ static void grow(struct ring *ring)
     free(old.slots);
 }
 
+/* Lets go of blocks that no entry needs any more. */
+static void hold_oldest(struct ring *ring)
+{
+    struct block *was = ring->oldest;
+    uint64_t seq = ring->first_seq;
+
+    while (seq < ring->next_seq && at(ring, seq)->is_presence)
+        seq++;
+    if (seq < ring->next_seq && at(ring, seq)->block == was)
+        return;
+    ring->oldest = seq < ring->next_seq ? block_ref(at(ring, seq)->block) : NULL;
+    block_unref(was);
+}
+
 static void drop_oldest(struct ring *ring)
 {
-    struct entry *oldest = at(ring, ring->first_seq);
-    struct block *block = oldest->block;
+    const struct entry *oldest = at(ring, ring->first_seq);
 
     slot_drop(ring, ring->first_seq);
     ring->bytes -= oldest->len;
     ring->first_seq++;
-    if (held(ring) == 0) {
-        block_unref(block);
-        return;
-    }
-    oldest = at(ring, ring->first_seq);
-    if (oldest->block != block) {
-        (void)block_ref(oldest->block);
-        block_unref(block);
-    }
+    release(oldest);
+    if (!oldest->is_presence)
+        hold_oldest(ring);
 }
 
 void ring_push(struct ring *ring, struct str id, struct entry entry)
@@ -111,8 +127,10 @@ void ring_push(struct ring *ring, struct str id, struct entry entry)
     if (held(ring) == ring->size)
         grow(ring);
     entry.id_hash = hash_of(&ring->key, id);
-    if (held(ring) == 0)
-        (void)block_ref(entry.block);
+    if (entry.is_presence && entry.presence.capabilities)
+        (void)capset_ref(entry.presence.capabilities);
+    if (!entry.is_presence && !ring->oldest)
+        ring->oldest = block_ref(entry.block);
     *at(ring, ring->next_seq) = entry;
     slot_add(ring, ring->next_seq);
     ring->next_seq++;

@@ -34,7 +34,6 @@ void topic_done(struct topic *topic)
 {
     struct participant *participant;
 
-    topic_forget_absent(topic, UINT64_MAX);
     MAP_FOREACH(participant, &topic->participants)
         participant_free(participant);
     map_done(&topic->participants);
@@ -306,26 +305,35 @@ static void route(struct topic *topic, struct lane *lane, const struct topic_ent
         member_skip_last(sender, frame_len);
 }
 
+/* The index entry of what was just put into the native lane. */
+static struct entry index_entry(const struct topic *topic,
+                                const struct topic_entry *entry)
+{
+    struct block *tail = topic->native.tail;
+
+    if (entry->presence)
+        return (struct entry){ .len = (uint32_t)entry->text.len,
+                               .is_presence = true,
+                               .presence = *entry->presence };
+    return (struct entry){
+        .len = (uint32_t)entry->text.len,
+        .has_to = entry->to_count > 0,
+        .block = tail,
+        .also_hash = entry->also.len ? hash_of(&topic->ring.key, entry->also) : 0,
+        .sender = entry->sender ? entry->sender->number : 0,
+        .at = tail->used - (uint32_t)entry->text.len,
+    };
+}
+
 void topic_append(struct topic *topic, const struct topic_entry *entry)
 {
     size_t frame_len = append_headed(&topic->native, entry->text);
-    struct block *tail = topic->native.tail;
     struct lane *lane;
 
-    ring_push(
-        &topic->ring, entry->id,
-        (struct entry){
-            .block = tail,
-            .at = tail->used - (uint32_t)entry->text.len,
-            .len = (uint32_t)entry->text.len,
-            .has_to = entry->to_count > 0,
-            .also_hash = entry->also.len ? hash_of(&topic->ring.key, entry->also) : 0,
-            .sender = entry->sender ? entry->sender->number : 0,
-            .is_presence = entry->is_presence,
-        });
+    ring_push(&topic->ring, entry->id, index_entry(topic, entry));
     route(topic, &topic->native, entry, frame_len);
     LIST_FOREACH(lane, &topic->lanes, link)
-        if (!entry->is_presence || lane->presence == PRESENCE_EACH)
+        if (!entry->presence || lane->presence == PRESENCE_EACH)
             route(topic, lane, entry, append_encoded(lane, entry->text));
     list_splice(&topic->due, &topic->waiters);
     topic_mark_dirty(topic);

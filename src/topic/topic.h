@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/list.h"
 #include "base/map.h"
@@ -149,7 +150,7 @@ struct topic_entry {
     size_t to_count;
     struct str also;       /* a participant reached besides, D17; "" for none */
     struct member *sender; /* NULL: the gateway, or a poster */
-    bool is_presence;
+    const struct presence_note *presence; /* what the text was made from; NULL: no such */
 };
 
 /* The only way into the log; admission has been decided. */
@@ -181,6 +182,11 @@ static inline bool topic_is_deserted(const struct topic *topic)
 
 void topic_wait(struct topic *topic, struct waiter *waiter);
 void waiter_cancel(struct waiter *waiter);
+
+/* The text of an entry: where it stands in the log, or (presence) written again into
+ * `out`, which is emptied. */
+struct str topic_entry_text(const struct topic *topic, const struct entry *entry,
+                            struct buf *out);
 
 /* Does the entry concern this participant in this routing? */
 bool topic_entry_concerns(const struct topic *topic, const struct entry *entry,

@@ -192,7 +192,7 @@ TEST(a_change_of_rights_shows_in_the_next_join)
     room_done(&room);
 }
 
-TEST(a_participant_whose_leaving_is_not_announced_is_not_forgotten)
+TEST(a_participant_is_not_forgotten_before_its_leaving_is_announced_and_no_longer_held)
 {
     struct room room;
     struct fake_member a;
@@ -203,9 +203,52 @@ TEST(a_participant_whose_leaving_is_not_announced_is_not_forgotten)
     fake_leave(&a);
     topic_forget_absent(&room.fake.topic, UINT64_MAX);
     CHECK(participant_find(&room.fake.topic, S("a")) != NULL);
+    room.fake.topic.ring.max_entries = 1; /* none but the entry of its leaving */
     CHECK_STR(flushed(&room), S(LEAVES("a")));
     topic_forget_absent(&room.fake.topic, UINT64_MAX);
+    CHECK(participant_find(&room.fake.topic, S("a")) != NULL);
+    room.fake.topic.ring.max_entries = 0; /* nothing that names it is held any more */
+    fake_say(&room.fake, NULL, S("hello"), NULL);
+    topic_forget_absent(&room.fake.topic, UINT64_MAX);
     CHECK(participant_find(&room.fake.topic, S("a")) == NULL);
+    room_done(&room);
+}
+
+/* Where only presence was heard nothing is held to be replayed, and yet it is. */
+TEST(presence_is_written_again_word_for_word)
+{
+    struct room room;
+    struct fake_member a, again;
+    struct capset *others;
+    struct buf live, first;
+
+    room_init(&room);
+    CHECK_INT(capset_intern(room.fake.capsets,
+                            (struct str_list){ (const struct str[]){ S("mcp/*") }, 1 },
+                            &others, NULL),
+              OK);
+    room.fake.wall_ms = 5000;
+    fake_join(&room.fake, &a, S("a"), joining);
+    topic_flush_presence(&room.fake.topic);
+    participant_set_capabilities(a.member.participant, others);
+    capset_unref(others);
+    a.member.participant->type = TYPE_HUMAN;
+    room.fake.wall_ms = 6000;
+    fake_leave(&a);
+    topic_flush_presence(&room.fake.topic);
+    room.fake.wall_ms = 7000;
+    buf_init(&live, 1 << 20);
+    buf_put(&live, fake_texts(&room.watcher));
+    CHECK(room.fake.topic.ring.oldest == NULL);
+    buf_init(&first, 100);
+    buf_putf(&first, "%s-1", room.fake.topic.system_prefix);
+    fake_join(&room.fake, &again, S("watcher"), joining);
+    CHECK(member_replay_after(&again.member, buf_str(&first)));
+    CHECK(live.len > 0);
+    CHECK_STR(fake_texts(&again), buf_str(&live));
+    buf_done(&live);
+    buf_done(&first);
+    fake_leave(&again);
     room_done(&room);
 }
 

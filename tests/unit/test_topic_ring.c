@@ -247,3 +247,32 @@ TEST(a_ring_of_thousands_grows_and_wraps_around)
     ring_done(&ring);
     lane_done(&lane);
 }
+
+TEST(presence_holds_no_block_and_does_not_end_the_hold_of_others)
+{
+    const struct entry presence = { .len = 10, .is_presence = true };
+    struct ring ring;
+    struct lane lane;
+
+    ring_init(&ring, 2, 1000);
+    lane_init(&lane, &fake_plain);
+    ring_push(&ring, S("1"), presence);
+    CHECK_INT(lane.tail->refs, 1);
+    push(&ring, &lane, S("2"), S("text"));
+    CHECK_INT(lane.tail->refs, 2);
+    ring_push(&ring, S("3"), presence); /* drops 1 */
+    CHECK_INT(lane.tail->refs, 2);
+    CHECK_STR(text_at(&ring, 2), S("text"));
+    CHECK_INT(ring.bytes, 14);
+    ring_push(&ring, S("4"), presence); /* drops 2 */
+    CHECK_INT(lane.tail->refs, 1);
+    push(&ring, &lane, S("5"), S("more"));
+    push(&ring, &lane, S("6"), S("most"));
+    push(&ring, &lane, S("7"), S("last")); /* drops 5: 6 stands in the same block */
+    CHECK_INT(lane.tail->refs, 2);
+    CHECK_STR(text_at(&ring, 6), S("most"));
+    CHECK_INT(ring_find(&ring, S("3")), 0);
+    ring_done(&ring);
+    CHECK_INT(lane.tail->refs, 1);
+    lane_done(&lane);
+}
