@@ -62,7 +62,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
     list_init(&worker->dirty);
     list_init(&worker->lingering);
     list_init(&worker->http_clients);
-    list_init(&worker->ws_clients);
+    ws_clients_init(worker);
     ws_encodings_init(worker);
     for (size_t i = 0; i < settings->identity_count; i++)
         token_table_add(&worker->tokens, settings->identities[i]);
@@ -214,7 +214,7 @@ void worker_drain(struct worker *worker)
 
 bool worker_is_empty(const struct worker *worker)
 {
-    return list_is_empty(&worker->http_clients) && list_is_empty(&worker->ws_clients);
+    return list_is_empty(&worker->http_clients) && ws_clients_are_gone(worker);
 }
 
 /* --- calls on every worker --- */

@@ -38,6 +38,9 @@ struct ws_encoding {
     size_t min_bytes; /* smaller texts stay as they are */
 };
 
+/* So that the sweep looks only at connections that may have expired since the last. */
+enum { EXPIRY_LISTS = 256, EXPIRY_MS = 1000 };
+
 struct worker {
     struct gateway *gateway;
     size_t index;
@@ -59,7 +62,9 @@ struct worker {
     size_t lingering_bytes;
     size_t sweep_at; /* in `rooms`: how far the sweep has come */
     struct link http_clients;
-    struct link ws_clients;
+    struct link ws_clients[EXPIRY_LISTS + 1]; /* by when the credential expires; last:
+                                               * never. See ws_door.c */
+    uint64_t expired_slot; /* what expired before this second is closed */
     struct listener *listeners;
     size_t listener_count;
     struct ws_inflater *inflater;

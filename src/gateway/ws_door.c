@@ -50,6 +50,10 @@ struct ws_client {
  * the allocator knows is 384. */
 _Static_assert(sizeof(struct ws_client) <= 320, "an idle connection has grown");
 
+#define EACH_CLIENT(var, worker)                           \
+    for (size_t _list = 0; _list <= EXPIRY_LISTS; _list++) \
+        LIST_FOREACH(var, &(worker)->ws_clients[_list], link)
+
 static const struct conn_ops ws_ops;
 static const struct member_ops member_ops;
 
@@ -529,6 +533,19 @@ static struct ws_client *client_new(struct exchange *x, const struct upgrade *up
     return client;
 }
 
+/* Where a client with this credential stands. Every second has a list, and shares it with
+ * those that are EXPIRY_LISTS seconds apart; one that is over already gets the next. */
+static struct link *list_of(struct worker *worker, const struct identity *identity)
+{
+    uint64_t slot = identity->expires_ms / EXPIRY_MS;
+
+    if (!identity->expires_ms)
+        return &worker->ws_clients[EXPIRY_LISTS];
+    if (slot < worker->expired_slot)
+        slot = worker->expired_slot;
+    return &worker->ws_clients[slot % EXPIRY_LISTS];
+}
+
 static void join_room(struct ws_client *client, struct live_room *room,
                       const struct upgrade *upgrade, const struct options *options)
 {
@@ -590,7 +607,7 @@ void ws_open(struct exchange *x)
         return;
     client = client_new(x, &upgrade);
     exchange_detach(x, &cargo);
-    list_append(&worker->ws_clients, &client->link);
+    list_append(list_of(worker, client->identity), &client->link);
     worker->metrics.websockets_opened++;
     if (conn_init_from(&client->conn, worker->flusher, &cargo, &ws_ops)) {
         conn_cargo_done(&cargo);
@@ -604,20 +621,35 @@ void ws_open(struct exchange *x)
 
 /* --- many at once --- */
 
+void ws_clients_init(struct worker *worker)
+{
+    for (size_t i = 0; i <= EXPIRY_LISTS; i++)
+        list_init(&worker->ws_clients[i]);
+    worker->expired_slot = loop_wall_ms(worker->loop) / EXPIRY_MS;
+}
+
+bool ws_clients_are_gone(const struct worker *worker)
+{
+    for (size_t i = 0; i <= EXPIRY_LISTS; i++)
+        if (!list_is_empty(&worker->ws_clients[i]))
+            return false;
+    return true;
+}
+
 void ws_close_all(struct worker *worker, uint16_t code, struct str reason)
 {
     struct ws_client *client;
 
-    LIST_FOREACH(client, &worker->ws_clients, link)
-        ws_close(client, code, reason);
+    EACH_CLIENT(client, worker)
+    ws_close(client, code, reason);
 }
 
 void ws_abort_all(struct worker *worker)
 {
     struct ws_client *client;
 
-    LIST_FOREACH(client, &worker->ws_clients, link)
-        conn_close(&client->conn, ERR_CLOSED);
+    EACH_CLIENT(client, worker)
+    conn_close(&client->conn, ERR_CLOSED);
 }
 
 static void close_revoked(struct ws_client *client)
@@ -631,22 +663,34 @@ size_t ws_close_token(struct worker *worker, const uint8_t hash[static SHA256_BY
     struct ws_client *client;
     size_t count = 0;
 
-    LIST_FOREACH(client, &worker->ws_clients, link)
-        if (crypto_equal(client->identity->token_hash, hash, SHA256_BYTES)) {
-            close_revoked(client);
-            count++;
-        }
+    EACH_CLIENT(client, worker)
+    if (crypto_equal(client->identity->token_hash, hash, SHA256_BYTES)) {
+        close_revoked(client);
+        count++;
+    }
     return count;
+}
+
+static void close_expired(struct link *clients, uint64_t wall_ms)
+{
+    struct ws_client *client;
+
+    LIST_FOREACH(client, clients, link)
+        if (client->identity->expires_ms <= wall_ms)
+            ws_close(client, WS_CODE_POLICY, S("the token has expired"));
 }
 
 void ws_close_expired(struct worker *worker)
 {
     uint64_t wall_ms = loop_wall_ms(worker->loop);
-    struct ws_client *client;
+    uint64_t now = wall_ms / EXPIRY_MS;
+    uint64_t slot = worker->expired_slot;
 
-    LIST_FOREACH(client, &worker->ws_clients, link)
-        if (client->identity->expires_ms && client->identity->expires_ms <= wall_ms)
-            ws_close(client, WS_CODE_POLICY, S("the token has expired"));
+    if (now < slot || now - slot >= EXPIRY_LISTS) /* the clock was set: all of them */
+        slot = now - (EXPIRY_LISTS - 1);
+    worker->expired_slot = now;
+    for (; slot <= now; slot++)
+        close_expired(&worker->ws_clients[slot % EXPIRY_LISTS], wall_ms);
 }
 
 static bool lists_equal(struct str_list a, struct str_list b)
@@ -680,13 +724,16 @@ static void change_identity(struct ws_client *client, struct identity *identity)
     }
     identity_unref(client->identity);
     client->identity = identity_ref(identity);
+    list_remove(&client->link);
+    list_append(list_of(client->worker, identity), &client->link);
 }
 
 void ws_change_tokens(struct worker *worker)
 {
     struct ws_client *client;
 
-    LIST_FOREACH(client, &worker->ws_clients, link) {
+    EACH_CLIENT(client, worker)
+    {
         struct identity *now =
             token_table_find_hash(&worker->tokens, client->identity->token_hash);
 

@@ -5,12 +5,16 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gateway/exchange.h"
 #include "gateway/worker.h"
 
 void ws_open(struct exchange *x);
+
+void ws_clients_init(struct worker *worker);
+bool ws_clients_are_gone(const struct worker *worker);
 
 /* Closes every WebSocket of this worker. */
 void ws_close_all(struct worker *worker, uint16_t code, struct str reason);

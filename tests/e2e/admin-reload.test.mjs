@@ -88,6 +88,14 @@ test('reload: a token\'s new capabilities and topics hold for its live connectio
     assert.equal(bob.frames.filter(({ json }) => json.kind === 'system/welcome').length, 1, 'nobody else is welcomed again');
 });
 
+test('reload: a token that is to expire now ends its live connections then', async () => {
+    const client = await gateway.join('alice', { topic: 'room' });
+
+    write({ ...base, tokens: [person('alice', { expires_at: new Date(Date.now() + 1500).toISOString() }), person('bob'), boss] });
+    await byRequest();
+    assert.deepEqual(await client.closed(), { code: 1008, reason: 'the token has expired' });
+});
+
 test('reload: limits and topics change for those who are connected', async () => {
     const alice = await gateway.join('alice');
     const bob = await gateway.join('bob');
