@@ -31,6 +31,7 @@ static enum err check_scan(struct admission *a, struct refusal *r)
         r->at = problem.at;
         return refuse(r, err, problem.field, problem.what);
     }
+    a->id_hash = ring_hash(&a->room->topic.ring, a->env.id);
     return OK;
 }
 
@@ -145,7 +146,7 @@ static enum err check_correlation(struct admission *a, struct refusal *r)
 /* D7a */
 static enum err check_duplicate(struct admission *a, struct refusal *r)
 {
-    if (ring_find(&a->room->topic.ring, a->env.id) ||
+    if (ring_find(&a->room->topic.ring, a->id_hash) ||
         ledger_knows(&a->room->ledger, a->env.id, a->wall_ms))
         return refuse(r, ERR_DUPLICATE_ID, S("id"), "this id is already in use here");
     return OK;
@@ -221,7 +222,7 @@ enum err admit(struct admission *a, struct refusal *r)
     if (a->env.kind.type == KIND_ROUTING)
         return set_routing(a, r);
     topic_append(&a->room->topic, &(struct topic_entry){ .text = a->text,
-                                                         .id = a->env.id,
+                                                         .id_hash = a->id_hash,
                                                          .to = a->env.to,
                                                          .to_count = a->env.to_count,
                                                          .also = a->effect.watcher,

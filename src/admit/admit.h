@@ -47,6 +47,7 @@ struct admission {
     uint64_t wall_ms;
     /* filled on the way */
     struct envelope env;
+    uint64_t id_hash; /* of env.id, in the topic's ring */
     struct ledger_effect effect;
     bool is_executed; /* a kind that the gateway carried out itself: nothing was appended
                        */

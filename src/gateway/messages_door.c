@@ -47,7 +47,8 @@ static void reply_id(struct exchange *x, struct str id)
 /* D7a: the same bytes again are not an error; they are not delivered again either. */
 static bool is_repeat(const struct topic *topic, const struct admission *a)
 {
-    const struct entry *entry = ring_at(&topic->ring, ring_find(&topic->ring, a->env.id));
+    const struct entry *entry =
+        ring_at(&topic->ring, ring_find(&topic->ring, a->id_hash));
 
     return entry && !entry->is_presence && str_eq(entry_text(entry), a->text);
 }
@@ -284,7 +285,7 @@ static void find_start(struct poll *poll, struct str after)
     uint64_t seq = topic->ring.first_seq;
 
     if (after.len) {
-        uint64_t found = ring_find(&topic->ring, after);
+        uint64_t found = ring_find(&topic->ring, ring_hash(&topic->ring, after));
 
         poll->has_gap = found == 0;
         if (found)
@@ -325,7 +326,7 @@ static enum err read_routing(struct exchange *x, enum routing *ret)
         return err;
     if (routing.ptr && !str_eq(routing, S("all")) && !str_eq(routing, S("directed")))
         return ERR_BAD_REQUEST;
-    *ret = str_eq(routing, S("directed")) ? ROUTE_DIRECTED : ROUTE_ALL;
+    *ret = routing.ptr && str_eq(routing, S("directed")) ? ROUTE_DIRECTED : ROUTE_ALL;
     return OK;
 }
 

@@ -358,6 +358,7 @@ void room_announce_violation(struct live_room *room, const struct admission *a,
     json_put_str(&w, S("error"), str_of(err_name(refusal->err)));
     json_put_str(&w, S("attempted_kind"), a->env.kind_text);
     system_end(&w);
-    topic_append(topic, &(struct topic_entry){ .text = buf_str(&out), .id = id });
+    topic_append(topic, &(struct topic_entry){ .text = buf_str(&out),
+                                               .id_hash = ring_hash(&topic->ring, id) });
     buf_done(&out);
 }

@@ -162,7 +162,8 @@ static void peer_ended(struct conn *conn)
 static void keep(struct conn *conn, struct str bytes, size_t used)
 {
     if (used == bytes.len) {
-        conn_buf_free(&conn->rest);
+        if (conn->rest)
+            conn_buf_free(&conn->rest);
         return;
     }
     if (conn->rest)
@@ -214,7 +215,11 @@ static void receive_tls(struct conn *conn)
 static void receive_plain(struct conn *conn)
 {
     char *buffer = loop_buffer(loop_of(conn));
-    ssize_t len = recv(conn->io.fd, buffer, LOOP_BUFFER, 0);
+    ssize_t len;
+
+    if (conn->ops->on_expect)
+        conn->ops->on_expect(conn);
+    len = recv(conn->io.fd, buffer, LOOP_BUFFER, 0);
 
     if (len == 0)
         peer_ended(conn);

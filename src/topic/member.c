@@ -34,7 +34,7 @@ static struct slice *new_slice(struct member *m)
         memmove(box->slices, box->slices + box->first, box->count * sizeof(*box->slices));
         box->first = 0;
     } else if (box->first + box->count == box->room) {
-        box = outbox_resize(box, box->room * 2);
+        box = outbox_resize(box, (size_t)box->room * 2);
         box->room *= 2;
     }
     m->outbox = box;
@@ -178,11 +178,11 @@ size_t member_backlog(const struct member *m)
 
 static size_t pull_slices(const struct member *m, struct iovec *out, size_t max)
 {
-    size_t waiting = member_waiting(m);
-    size_t n = waiting < max ? waiting : max;
+    const struct outbox *box = m->outbox;
+    size_t n = box->count < max ? box->count : max;
 
     for (size_t i = 0; i < n; i++) {
-        const struct slice *slice = &m->outbox->slices[m->outbox->first + i];
+        const struct slice *slice = &box->slices[box->first + i];
 
         out[i] =
             (struct iovec){ slice->block->bytes + slice->from, slice->to - slice->from };
@@ -212,16 +212,28 @@ static size_t pull_open(struct member *m, struct iovec *out, size_t max)
     return n;
 }
 
-size_t member_pull(struct member *m, struct iovec *out, size_t max)
+static size_t pull_all(struct member *m, struct iovec *out, size_t max)
 {
     size_t n;
 
     if (m->replay_seq && !m->outbox)
         member_replay_more(m);
-    n = pull_slices(m, out, max);
+    n = m->outbox ? pull_slices(m, out, max) : 0;
     if (n < max && is_live(m))
         n += pull_open(m, out + n, max - n);
     return n;
+}
+
+size_t member_pull(struct member *m, struct iovec *out, size_t max)
+{
+    const struct block *tail = m->lane->tail;
+
+    /* Nearly always: one run of frames in the last block, and nothing before it. */
+    if (!m->outbox && m->block == tail && m->lane->visible == tail->base + tail->used) {
+        *out = (struct iovec){ m->block->bytes + m->at, tail->used - m->at };
+        return out->iov_len ? 1 : 0;
+    }
+    return pull_all(m, out, max);
 }
 
 static size_t take_from_slice(struct member *m, size_t bytes)
@@ -243,25 +255,32 @@ static size_t take_from_slice(struct member *m, size_t bytes)
     return taken;
 }
 
+/* Returns how much of it the outbox had. */
+static size_t take_from_outbox(struct member *m, size_t bytes)
+{
+    size_t taken = 0;
+
+    while (taken < bytes && m->outbox->count)
+        taken += take_from_slice(m, bytes - taken);
+    if (m->outbox->count == 0)
+        drop_slices(m);
+    return taken;
+}
+
 void member_taken(struct member *m, size_t bytes)
 {
-    while (bytes && member_waiting(m))
-        bytes -= take_from_slice(m, bytes);
-    if (m->outbox && m->outbox->count == 0)
-        drop_slices(m);
-    while (bytes && is_live(m)) {
-        size_t here;
+    if (m->outbox)
+        bytes -= take_from_outbox(m, bytes);
+    while (bytes) {
+        size_t here = m->block->used - m->at;
 
-        advance(m);
-        here = m->block->used - m->at;
         if (here > bytes)
             here = bytes;
         m->at += (uint32_t)here;
         bytes -= here;
-    }
-    if (is_live(m))
         advance(m);
-    if (member_backlog(m) == 0)
+    }
+    if (m->was_warned && member_backlog(m) == 0)
         m->was_warned = false;
 }
 

@@ -124,9 +124,11 @@ static void announce(struct participant *participant, struct buf *out)
     struct str element = write_presence(topic, &note, out);
     char id[SYSTEM_ID];
 
-    topic_append(topic, &(struct topic_entry){ .text = buf_str(out),
-                                               .id = system_id(topic, note.number, id),
-                                               .presence = &note });
+    topic_append(
+        topic, &(struct topic_entry){
+                   .text = buf_str(out),
+                   .id_hash = ring_hash(&topic->ring, system_id(topic, note.number, id)),
+                   .presence = &note });
     note_announced(participant, element);
 }
 

@@ -145,7 +145,7 @@ void member_replay_more(struct member *m)
 bool member_replay_after(struct member *m, struct str id)
 {
     struct topic *topic = member_topic(m);
-    uint64_t seq = ring_find(&topic->ring, id);
+    uint64_t seq = ring_find(&topic->ring, ring_hash(&topic->ring, id));
     bool is_found = seq != 0;
 
     if (!is_found)

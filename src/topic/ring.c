@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/prefetch.h"
 #include "base/xalloc.h"
 #include "policy/capset.h"
 
@@ -122,11 +123,22 @@ static void drop_oldest(struct ring *ring)
         hold_oldest(ring);
 }
 
-void ring_push(struct ring *ring, struct str id, struct entry entry)
+uint64_t ring_hash(const struct ring *ring, struct str id)
+{
+    uint64_t hash = hash_of(&ring->key, id);
+
+    if (ring->size) {
+        prefetch(&ring->slots[hash & slot_mask(ring)], sizeof(struct slot));
+        prefetch(at(ring, ring->next_seq), sizeof(struct entry));
+    }
+    return hash;
+}
+
+void ring_push(struct ring *ring, uint64_t id_hash, struct entry entry)
 {
     if (held(ring) == ring->size)
         grow(ring);
-    entry.id_hash = hash_of(&ring->key, id);
+    entry.id_hash = id_hash;
     if (entry.is_presence && entry.presence.capabilities)
         (void)capset_ref(entry.presence.capabilities);
     if (!entry.is_presence && !ring->oldest)
@@ -139,18 +151,18 @@ void ring_push(struct ring *ring, struct str id, struct entry entry)
         drop_oldest(ring);
 }
 
-uint64_t ring_find(const struct ring *ring, struct str id)
+uint64_t ring_find(const struct ring *ring, uint64_t id_hash)
 {
-    uint64_t hash = hash_of(&ring->key, id);
     size_t mask;
 
     if (held(ring) == 0)
         return 0;
     mask = slot_mask(ring);
-    for (size_t i = hash & mask; ring->slots[i].place; i = (i + 1) & mask) {
+    for (size_t i = id_hash & mask; ring->slots[i].place; i = (i + 1) & mask) {
         uint64_t place = ring->slots[i].place - 1;
 
-        if (ring->slots[i].hash == (uint32_t)hash && ring->entries[place].id_hash == hash)
+        if (ring->slots[i].hash == (uint32_t)id_hash &&
+            ring->entries[place].id_hash == id_hash)
             return ring->first_seq + ((place - ring->first_seq) & (ring->size - 1));
     }
     return 0;

@@ -72,12 +72,16 @@ struct ring {
 void ring_init(struct ring *ring, size_t max_entries, size_t max_bytes);
 void ring_done(struct ring *ring);
 
+/* The hash by which the ring knows an id. Its place is fetched from memory meanwhile: ask
+ * for it some time before it is used. */
+uint64_t ring_hash(const struct ring *ring, struct str id);
+
 /* Adds the entry of sequence number next_seq and drops what exceeds the bounds. Takes
  * references of its own. */
-void ring_push(struct ring *ring, struct str id, struct entry entry);
+void ring_push(struct ring *ring, uint64_t id_hash, struct entry entry);
 
 /* The sequence number of the entry with that id, or 0. */
-uint64_t ring_find(const struct ring *ring, struct str id);
+uint64_t ring_find(const struct ring *ring, uint64_t id_hash);
 
 /* The entry, or NULL when it is no longer, or not yet, there. */
 const struct entry *ring_at(const struct ring *ring, uint64_t seq);

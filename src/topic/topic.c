@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/prefetch.h"
 #include "base/xalloc.h"
 #include "envelope/system.h"
 #include "topic/topic_priv.h"
+
+enum { OWNER_BYTES = 320 }; /* of a member: about as large as a WebSocket client */
 
 void topic_init(struct topic *topic, const struct topic_setup *setup)
 {
@@ -330,7 +333,7 @@ void topic_append(struct topic *topic, const struct topic_entry *entry)
     size_t frame_len = append_headed(&topic->native, entry->text);
     struct lane *lane;
 
-    ring_push(&topic->ring, entry->id, index_entry(topic, entry));
+    ring_push(&topic->ring, entry->id_hash, index_entry(topic, entry));
     route(topic, &topic->native, entry, frame_len);
     LIST_FOREACH(lane, &topic->lanes, link)
         if (!entry->presence || lane->presence == PRESENCE_EACH)
@@ -420,7 +423,11 @@ static struct member *next_untold_in(struct lane *lane)
         return member;
     }
     reader = lane_next_untold(lane);
-    return reader ? CONTAINER_OF(reader, struct member, lane_link) : NULL;
+    if (!reader)
+        return NULL;
+    /* The one after it, with what it is embedded in. */
+    prefetch((const char *)lane->next - OWNER_BYTES / 2, OWNER_BYTES);
+    return CONTAINER_OF(reader, struct member, lane_link);
 }
 
 /* The next member who has not been told, or NULL when everyone has. */

@@ -144,8 +144,8 @@ void topic_sweep_roster(struct topic *topic);
 char *topic_reserve(struct topic *topic, size_t text_len);
 
 struct topic_entry {
-    struct str text; /* in the reserved place, or anywhere else */
-    struct str id;
+    struct str text;  /* in the reserved place, or anywhere else */
+    uint64_t id_hash; /* ring_hash() of its id */
     const struct str *to;
     size_t to_count;
     struct str also;       /* a participant reached besides, D17; "" for none */

@@ -238,10 +238,12 @@ void fake_say(struct fake_topic *fake, struct member *sender, struct str text,
 
     while (to && to[count].len)
         count++;
-    topic_append(
-        &fake->topic,
-        &(struct topic_entry){
-            .text = text, .id = text, .to = to, .to_count = count, .sender = sender });
+    topic_append(&fake->topic,
+                 &(struct topic_entry){ .text = text,
+                                        .id_hash = ring_hash(&fake->topic.ring, text),
+                                        .to = to,
+                                        .to_count = count,
+                                        .sender = sender });
 }
 
 void fake_wake(struct topic *topic)

@@ -39,12 +39,14 @@ static void say(struct fake_topic *fake, struct note note)
     if (note.to)
         buf_putf(&text, ",\"to\":[\"%s\"]", note.to);
     buf_putf(&text, ",\"payload\":{\"text\":\"%*s\"}}", (int)note.padding, "");
-    topic_append(&fake->topic, &(struct topic_entry){ .text = buf_str(&text),
-                                                      .id = str_of(note.id),
-                                                      .to = &to,
-                                                      .to_count = note.to ? 1 : 0,
-                                                      .also = str_of(note.also),
-                                                      .sender = note.sender });
+    topic_append(
+        &fake->topic,
+        &(struct topic_entry){ .text = buf_str(&text),
+                               .id_hash = ring_hash(&fake->topic.ring, str_of(note.id)),
+                               .to = &to,
+                               .to_count = note.to ? 1 : 0,
+                               .also = str_of(note.also),
+                               .sender = note.sender });
     buf_done(&text);
 }
 

@@ -42,7 +42,7 @@ TEST(an_entry_reaches_all_members_and_those_directed_ones_it_concerns)
         while (c->to[count].len)
             count++;
         topic_append(&fake.topic, &(struct topic_entry){ .text = S("said"),
-                                                         .id = S("1"),
+                                                         .id_hash = 1,
                                                          .to = c->to,
                                                          .to_count = count,
                                                          .also = c->also });
