@@ -639,7 +639,7 @@ static size_t on_pull(struct conn *conn, struct iovec *out, size_t max [[maybe_u
     return 1;
 }
 
-static void on_taken(struct conn *conn, size_t bytes)
+static void on_taken(struct conn *conn, size_t bytes, size_t offered [[maybe_unused]])
 {
     struct http_client *client = client_of(conn);
 

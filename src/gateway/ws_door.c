@@ -13,6 +13,7 @@
 
 #include "admit/admit.h"
 #include "base/log.h"
+#include "base/prefetch.h"
 #include "base/xalloc.h"
 #include "envelope/system.h"
 #include "gateway/entrance.h"
@@ -39,7 +40,6 @@ struct ws_client {
     struct identity *identity;
     struct buf *tail;    /* closing: what is still to be sent */
     uint32_t heard_ms;   /* low bits of the time: only the distance matters */
-    uint32_t pulled;     /* bytes offered by the last pull */
     uint32_t frame_left; /* of a frame that was sent in part */
     bool is_closing;
     bool peer_has_closed;
@@ -325,20 +325,13 @@ static size_t on_bytes(struct conn *conn, struct str bytes)
 static size_t on_pull(struct conn *conn, struct iovec *out, size_t max)
 {
     struct ws_client *client = client_of(conn);
-    size_t total = 0;
-    size_t count;
 
-    if (client->is_closing) {
-        if (!client->tail || client->tail->len == 0)
-            return 0;
-        out[0] = (struct iovec){ client->tail->ptr, client->tail->len };
-        return 1;
-    }
-    count = member_pull(&client->member, out, max);
-    for (size_t i = 0; i < count; i++)
-        total += out[i].iov_len;
-    client->pulled = total < UINT32_MAX ? (uint32_t)total : UINT32_MAX;
-    return count;
+    if (!client->is_closing)
+        return member_pull(&client->member, out, max);
+    if (!client->tail || client->tail->len == 0)
+        return 0;
+    out[0] = (struct iovec){ client->tail->ptr, client->tail->len };
+    return 1;
 }
 
 /* How much of its last frame is missing after the first `taken` bytes of the spans, given
@@ -360,10 +353,18 @@ static uint32_t frame_rest(const struct iovec *spans, size_t count, size_t taken
     return left;
 }
 
-static void on_taken(struct conn *conn, size_t bytes)
+/* The network has taken a part: where does that leave the last frame? */
+static void note_frame_left(struct ws_client *client, size_t bytes)
+{
+    struct iovec spans[TAIL_SPANS];
+    size_t count = member_pull(&client->member, spans, TAIL_SPANS);
+
+    client->frame_left = frame_rest(spans, count, bytes, client->frame_left);
+}
+
+static void on_taken(struct conn *conn, size_t bytes, size_t offered)
 {
     struct ws_client *client = client_of(conn);
-    struct iovec spans[TAIL_SPANS];
 
     client->worker->metrics.bytes_sent += bytes;
     if (client->is_closing) {
@@ -372,12 +373,10 @@ static void on_taken(struct conn *conn, size_t bytes)
             conn_finish(conn);
         return;
     }
-    if (bytes == client->pulled)
+    if (bytes == offered)
         client->frame_left = 0;
     else
-        client->frame_left =
-            frame_rest(spans, member_pull(&client->member, spans, TAIL_SPANS), bytes,
-                       client->frame_left);
+        note_frame_left(client, bytes);
     member_taken(&client->member, bytes);
     if (!client->member.is_blocked && member_waiting(&client->member) <= ANSWERS_MAX)
         conn_pause_reads(conn, false);
@@ -416,8 +415,21 @@ static void on_blocked(struct conn *conn, bool is_blocked)
         conn_wake(conn); /* waking what was blocked has had no effect */
 }
 
+/* Who speaks, and where. Most members read the native lane, which stands in the room; for
+ * others its neighbours are fetched in vain. */
+static void on_expect(const struct conn *conn)
+{
+    const struct member *member =
+        &CONTAINER_OF((uintptr_t)conn, struct ws_client, conn)->member; /* drops const */
+
+    prefetch(member->participant, sizeof(struct participant));
+    prefetch((const char *)member->lane - offsetof(struct live_room, room.topic.native),
+             sizeof(struct live_room));
+}
+
 static const struct conn_ops ws_ops = {
     .on_bytes = on_bytes,
+    .on_expect = on_expect,
     .on_pull = on_pull,
     .on_taken = on_taken,
     .on_blocked = on_blocked,

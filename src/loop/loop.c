@@ -9,11 +9,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/prefetch.h"
 #include "base/xalloc.h"
 #include "loop/loop_priv.h"
 
-/* A task that defers itself forever must not starve the descriptors. */
-enum { MAX_TASK_ROUNDS = 64 };
+enum {
+    MAX_TASK_ROUNDS = 64, /* a task that defers itself forever must not starve others */
+    OWNER_BYTES = 320,    /* about what most descriptors are embedded in */
+};
 
 static void read_clocks(struct loop *loop)
 {
@@ -151,6 +154,8 @@ static void dispatch(struct loop *loop)
         const struct epoll_event *event = &loop->events[loop->event_at++];
         struct loop_fd *fd = event->data.ptr;
 
+        if (loop->event_at < loop->event_count)
+            prefetch(loop->events[loop->event_at].data.ptr, OWNER_BYTES);
         if (fd)
             fd->on_ready(fd, event->events);
     }

@@ -8,7 +8,7 @@
 #include "loop/loop.h"
 
 enum {
-    LOOP_EVENTS = 256,               /* fetched per turn */
+    LOOP_EVENTS = 64,                /* fetched per turn */
     LOOP_SCRATCH = 64 * 1024 * 1024, /* largest scratch of one message */
 };
 

@@ -35,8 +35,11 @@ struct conn_ops {
     /* Fills up to `max` spans with what to send next; fewer than `max`: there is no more
      * until conn_wake(). The spans stay valid until on_taken. */
     size_t (*on_pull)(struct conn *conn, struct iovec *out, size_t max);
-    /* The first `bytes` of what was pulled have left. */
-    void (*on_taken)(struct conn *conn, size_t bytes);
+    /* The first `bytes` of the `offered` ones that were pulled have left. */
+    void (*on_taken)(struct conn *conn, size_t bytes, size_t offered);
+    /* Bytes are about to be received: a chance to have fetched from memory what they will
+     * need. May be NULL. */
+    void (*on_expect)(const struct conn *conn);
     /* Output is blocked (true) or moves again (false). May be NULL. */
     void (*on_blocked)(struct conn *conn, bool is_blocked);
     /* The peer has ended its side or the connection failed; nothing more will come, the

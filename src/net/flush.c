@@ -98,8 +98,10 @@ void conn_block(struct conn *conn)
 void conn_unblock(struct conn *conn)
 {
     if (conn->is_blocked && !link_is_set(&conn->flush_link))
-        list_append(conn->flusher->line, &conn->flush_link);
+        list_append(&conn->flusher->waking, &conn->flush_link);
 }
+
+static void flush(struct conn *conn);
 
 static void move_again(struct conn *conn)
 {
@@ -118,9 +120,14 @@ void conn_wake(struct conn *conn)
     if (link_is_set(&conn->flush_link) || conn->is_blocked ||
         conn->state > CONN_FINISHING)
         return;
-    list_append(flusher->line, &conn->flush_link);
-    if (flusher->line == &flusher->waking)
-        loop_defer(flusher->loop, &flusher->nudge);
+    if (flusher->is_asking) {
+        flusher->is_asking = false; /* what it wakes meanwhile stands in line */
+        flush(conn);
+        flusher->is_asking = true;
+        return;
+    }
+    list_append(&flusher->waking, &conn->flush_link);
+    loop_defer(flusher->loop, &flusher->nudge);
 }
 
 void conn_resume_later(struct conn *conn)
@@ -136,6 +143,8 @@ void conn_resume_later(struct conn *conn)
 /* `has_more`: the owner filled all spans, so it is asked again next turn. */
 static void flushed(struct conn *conn, bool has_more)
 {
+    if (conn->state == CONN_OPEN && !conn->is_blocked && !has_more)
+        return; /* as nearly always */
     move_again(conn);
     if (conn->state == CONN_CLOSED)
         return;
@@ -164,7 +173,7 @@ static void flush_plain(struct conn *conn)
     }
     if (sent) {
         conn_progress(conn);
-        conn->ops->on_taken(conn, sent);
+        conn->ops->on_taken(conn, sent, size);
     }
     if (sent < size)
         conn_block(conn);
@@ -190,7 +199,7 @@ static bool write_record(struct conn *conn, size_t *budget)
     }
     *budget -= len < *budget ? len : *budget;
     conn_progress(conn);
-    conn->ops->on_taken(conn, len);
+    conn->ops->on_taken(conn, len, size);
     return len < size || count == CONN_SPANS;
 }
 
@@ -238,15 +247,11 @@ static size_t flush_line(struct conn_flusher *flusher, const struct link *mark)
 /* A round of those that the source wakes. They pass the line by. */
 static size_t flush_source(struct conn_flusher *flusher)
 {
-    struct link woken;
     size_t count;
 
-    list_init(&woken);
-    flusher->line = &woken;
+    flusher->is_asking = true;
     count = flusher->source->wake_some(flusher->source, FLUSH_ROUND);
-    flusher->line = &flusher->waking;
-    while (!list_is_empty(&woken))
-        flush(CONTAINER_OF(woken.next, struct conn, flush_link));
+    flusher->is_asking = false;
     return count;
 }
 
@@ -306,7 +311,6 @@ struct conn_flusher *conn_flusher_new(struct loop *loop, struct flush_source *so
 
     flusher->loop = loop;
     flusher->source = source;
-    flusher->line = &flusher->waking;
     flusher->hook.on_turn_end = on_turn_end;
     flusher->nudge.run = run_nudge;
     list_init(&flusher->waking);

@@ -13,7 +13,7 @@ struct conn_flusher {
     struct loop_hook hook;
     struct loop_task nudge;      /* keeps the loop from sleeping */
     struct flush_source *source; /* or NULL */
-    struct link *line;           /* where conn_wake() puts a connection */
+    bool is_asking;              /* the source: whoever it wakes is flushed at once */
     struct link waking;
     struct link resuming;
     char record[TLS_RECORD]; /* where spans are gathered */

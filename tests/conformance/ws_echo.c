@@ -247,7 +247,7 @@ static size_t on_pull(struct conn *conn, struct iovec *out, size_t)
     return 1;
 }
 
-static void on_taken(struct conn *conn, size_t bytes)
+static void on_taken(struct conn *conn, size_t bytes, size_t)
 {
     struct client *client = CONTAINER_OF(conn, struct client, conn);
 

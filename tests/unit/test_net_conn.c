@@ -67,7 +67,7 @@ static size_t on_pull(struct conn *conn, struct iovec *out, size_t max)
     return count;
 }
 
-static void on_taken(struct conn *conn, size_t bytes)
+static void on_taken(struct conn *conn, size_t bytes, size_t)
 {
     CONTAINER_OF(conn, struct peer, conn)->taken += bytes;
 }
@@ -296,7 +296,7 @@ static size_t pull_one(struct conn *conn, struct iovec *out, size_t max)
     return one->pulls <= one->greedy ? max : 1;
 }
 
-static void ignore_taken(struct conn *, size_t)
+static void ignore_taken(struct conn *, size_t, size_t)
 {
 }
 
@@ -656,10 +656,10 @@ static void stop_on_end(struct conn *conn, enum err why)
     loop_stop(CONTAINER_OF(conn, struct worker, peer.conn)->loop);
 }
 
-static const struct conn_ops moving_ops = { move_on_bytes, on_pull, on_taken, NULL,
-                                            on_end };
-static const struct conn_ops moved_ops = { on_bytes, on_pull, on_taken, NULL,
-                                           stop_on_end };
+static const struct conn_ops moving_ops = { move_on_bytes, on_pull, on_taken,
+                                            NULL,          NULL,    on_end };
+static const struct conn_ops moved_ops = { on_bytes, on_pull, on_taken,
+                                           NULL,     NULL,    stop_on_end };
 
 static void deliver_handover(struct loop_mail *mail)
 {

@@ -125,7 +125,7 @@ static size_t on_pull(struct conn *conn, struct iovec *out, size_t max)
     return count;
 }
 
-static void on_taken(struct conn *conn, size_t bytes)
+static void on_taken(struct conn *conn, size_t bytes, size_t)
 {
     CONTAINER_OF(conn, struct stage, conn)->taken += bytes;
 }
@@ -143,7 +143,9 @@ static void on_end(struct conn *conn, enum err why)
     stage->why = why;
 }
 
-static const struct conn_ops ops = { on_bytes, on_pull, on_taken, on_blocked, on_end };
+static const struct conn_ops ops = {
+    on_bytes, on_pull, on_taken, NULL, on_blocked, on_end
+};
 
 static void stage_open(struct stage *stage)
 {
