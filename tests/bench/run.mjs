@@ -19,7 +19,7 @@ import {
 import { workers } from './workers.mjs'
 import { faults, start, workloads } from './workloads.mjs'
 
-const HELP = `usage: node tests/bench/run.mjs [options]
+const HELP = `usage: ./dev bench [options]
 
   --servers LIST      of moot, node, floor, lws, nats, redis, mosquitto (all)
   --only LIST         of W1 W2 W3 W4 W5 W6 TLS start, of the tables below, or single rows
@@ -33,6 +33,7 @@ const HELP = `usage: node tests/bench/run.mjs [options]
   --growth            instead: how cost grows (G1 members, G2 topics, G3 joins, G4 presence)
   --fairness          instead: a quiet topic beside a busy one on the same worker (W7)
   --workers           instead: one worker against two with the same load (W8); unpinned
+  --parts [PART]      instead, as the first option: single parts (unmask, scan, UTF-8)
   --many N            instead: N connections at a time, over as many gateways and generators
                       as the limit on open files asks for
   --build DIR         where the programs are (build)
