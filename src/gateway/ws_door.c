@@ -653,7 +653,7 @@ void ws_close_all(struct worker *worker, uint16_t code, struct str reason)
     struct ws_client *client;
 
     EACH_CLIENT(client, worker)
-    ws_close(client, code, reason);
+        ws_close(client, code, reason);
 }
 
 void ws_abort_all(struct worker *worker)
@@ -661,7 +661,7 @@ void ws_abort_all(struct worker *worker)
     struct ws_client *client;
 
     EACH_CLIENT(client, worker)
-    conn_close(&client->conn, ERR_CLOSED);
+        conn_close(&client->conn, ERR_CLOSED);
 }
 
 static void close_revoked(struct ws_client *client)
@@ -676,10 +676,10 @@ size_t ws_close_token(struct worker *worker, const uint8_t hash[static SHA256_BY
     size_t count = 0;
 
     EACH_CLIENT(client, worker)
-    if (crypto_equal(client->identity->token_hash, hash, SHA256_BYTES)) {
-        close_revoked(client);
-        count++;
-    }
+        if (crypto_equal(client->identity->token_hash, hash, SHA256_BYTES)) {
+            close_revoked(client);
+            count++;
+        }
     return count;
 }
 
@@ -744,8 +744,7 @@ void ws_change_tokens(struct worker *worker)
 {
     struct ws_client *client;
 
-    EACH_CLIENT(client, worker)
-    {
+    EACH_CLIENT(client, worker) {
         struct identity *now =
             token_table_find_hash(&worker->tokens, client->identity->token_hash);
 
