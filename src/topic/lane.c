@@ -118,6 +118,15 @@ void lane_unseat(struct lane *lane, struct link *reader)
         lane->untold = lane->reader_count;
 }
 
+void lane_put_first(struct lane *lane, struct link *reader)
+{
+    if (lane->next == reader)
+        return;
+    list_remove(reader);
+    list_append(lane->next, reader);
+    lane->next = reader;
+}
+
 struct link *lane_next_untold(struct lane *lane)
 {
     struct link *reader;

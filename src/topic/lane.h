@@ -89,5 +89,9 @@ static inline void lane_show(struct lane *lane)
 void lane_seat(struct lane *lane, struct link *reader);
 void lane_unseat(struct lane *lane, struct link *reader);
 
+/* The round goes on with this one; all others keep their places. Call after lane_show().
+ */
+void lane_put_first(struct lane *lane, struct link *reader);
+
 /* The next reader who has not been told, or NULL. */
 struct link *lane_next_untold(struct lane *lane);

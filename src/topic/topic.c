@@ -296,7 +296,8 @@ static void route_directed(struct topic *topic, struct lane *lane,
 }
 
 /* The frame just committed in the lane goes to whom it concerns; cursors see it by
- * themselves, but not those of a sender that wants no echo. */
+ * themselves, but not those of a sender that wants no echo. One that wants it waits for
+ * it, perhaps to go on: it is told first. */
 static void route(struct topic *topic, struct lane *lane, const struct topic_entry *entry,
                   size_t frame_len)
 {
@@ -304,8 +305,12 @@ static void route(struct topic *topic, struct lane *lane, const struct topic_ent
 
     lane_show(lane);
     route_directed(topic, lane, entry, frame_len);
-    if (sender && sender->lane == lane && !sender->wants_echo)
+    if (!sender || sender->lane != lane)
+        return;
+    if (!sender->wants_echo)
         member_skip_last(sender, frame_len);
+    else if (sender->block)
+        lane_put_first(lane, &sender->lane_link);
 }
 
 /* The index entry of what was just put into the native lane. */

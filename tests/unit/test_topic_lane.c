@@ -241,6 +241,31 @@ TEST(a_round_goes_on_where_it_stopped)
     lane_done(&lane);
 }
 
+TEST(who_is_put_first_is_told_first_and_nobody_is_left_out)
+{
+    struct reader a = {}, b = {}, c = {}, d = {};
+    struct lane lane;
+
+    lane_init(&lane, &fake_plain);
+    lane_seat(&lane, &a.link);
+    lane_seat(&lane, &b.link);
+    lane_seat(&lane, &c.link);
+    lane_seat(&lane, &d.link);
+    lane_show(&lane);
+    lane_put_first(&lane, &c.link);
+    CHECK(next_of(&lane) == &c);
+    CHECK(next_of(&lane) == &a);
+    lane_show(&lane);
+    lane_put_first(&lane, &c.link); /* b has not been told for longest, but for c */
+    lane_put_first(&lane, &c.link);
+    CHECK(next_of(&lane) == &c);
+    CHECK(next_of(&lane) == &b);
+    CHECK(next_of(&lane) == &d);
+    CHECK(next_of(&lane) == &a);
+    CHECK(next_of(&lane) == NULL);
+    lane_done(&lane);
+}
+
 static void toggle(struct lane *lane, struct reader *reader)
 {
     if (reader->is_seated)
@@ -251,9 +276,11 @@ static void toggle(struct lane *lane, struct reader *reader)
     reader->is_told = true; /* who comes sees what is there */
 }
 
-static void show(struct lane *lane, struct reader *readers)
+static void show(struct lane *lane, struct reader *readers, struct reader *first)
 {
     lane_show(lane);
+    if (first->is_seated)
+        lane_put_first(lane, &first->link);
     for (size_t i = 0; i < READERS; i++)
         readers[i].is_told = !readers[i].is_seated;
 }
@@ -272,7 +299,7 @@ TEST(whoever_comes_and_goes_everyone_is_told_before_a_round_ends)
         switch (random >> 16 & 7) {
         case 0:
         case 1: toggle(&lane, &readers[(random >> 24) % READERS]); continue;
-        case 2: show(&lane, readers); continue;
+        case 2: show(&lane, readers, &readers[(random >> 24) % READERS]); continue;
         default: break;
         }
         next = next_of(&lane);

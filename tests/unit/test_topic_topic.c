@@ -368,6 +368,31 @@ TEST(a_small_budget_tells_a_few_and_goes_on_with_the_others)
     fake_topic_done(&fake);
 }
 
+TEST(who_speaks_is_told_first)
+{
+    struct fake_topic fake;
+    struct fake_member a, b, c;
+    size_t budget = 1;
+
+    fake_topic_init(&fake, NULL);
+    fake_join(&fake, &a, S("a"), everything);
+    fake_join(&fake, &b, S("b"), everything);
+    fake_join(&fake, &c, S("c"),
+              (struct join){ .routing = ROUTE_DIRECTED, .wants_echo = true });
+    fake_say(&fake, &b.member, S("one"), (const struct str[]){ S("a"), {} });
+    CHECK(!topic_wake(&fake.topic, &budget));
+    CHECK_INT(b.ready_count, 1);
+    CHECK_INT(a.ready_count, 0);
+    fake_say(&fake, &c.member, S("two"), NULL); /* stands among no readers */
+    fake_wake(&fake.topic);
+    CHECK_INT(a.ready_count, 1);
+    CHECK_INT(c.ready_count, 1);
+    fake_leave(&a);
+    fake_leave(&b);
+    fake_leave(&c);
+    fake_topic_done(&fake);
+}
+
 TEST(who_has_nothing_to_pull_is_not_told)
 {
     struct fake_topic fake;
