@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/hash.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -47,7 +48,7 @@ static inline uint64_t load64(const char *at)
     uint64_t word;
 
     memcpy(&word, at, sizeof(word));
-    return word;
+    return le64toh(word);
 }
 
 /* The last `len % 8` bytes, the first of them lowest. Where there are eight bytes, the

@@ -89,7 +89,7 @@ static const struct number {
     NUMBER("--rate",            rate,            0,   1, 10'000'000),
     NUMBER("--size",            size,            300, 1, 16 << 20),
     NUMBER("--seconds",         seconds,         2,   1, 3600),
-    NUMBER("--deliveries",      deliveries,      0,   1, 1'000'000'000'000),
+    NUMBER("--deliveries",      deliveries,      0,   1, 4'000'000'000),
     NUMBER("--life",            life,            2000, 1, 1'000'000'000),
     NUMBER("--stall-ms",        stall_ms,        1500, 1, 600'000),
     NUMBER("--seed",            seed,            1,   0, UINT64_MAX),

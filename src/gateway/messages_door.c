@@ -358,6 +358,7 @@ void messages_get(struct exchange *x)
     waiting = xmalloc(sizeof(*waiting));
     *waiting = poll;
     topic_wait(&poll.room->room.topic, &waiting->waiter);
+    room_stay(poll.room);
     loop_timer_set(x->worker->loop, &waiting->timer, wait_ms);
     exchange_on_gone(x, on_gone, waiting);
 }

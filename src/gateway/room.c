@@ -134,12 +134,11 @@ static bool make_place(struct worker *worker)
 {
     struct live_room *room;
 
-    LIST_FOREACH(room, &worker->lingering, linger_link)
-        if (topic_is_deserted(&room->room.topic)) {
-            room_free(room);
-            return true;
-        }
-    return false;
+    room = LIST_FIRST(&worker->lingering, struct live_room, linger_link);
+    if (!room)
+        return false;
+    room_free(room);
+    return true;
 }
 
 enum err room_open(struct worker *worker, struct str topic, struct live_room **ret)
@@ -223,10 +222,7 @@ static void sweep_lingering(struct worker *worker, size_t max)
     LIST_FOREACH(room, &worker->lingering, linger_link) {
         if (max-- == 0 || !is_due(room, now_ms))
             return;
-        if (topic_is_deserted(&room->room.topic))
-            room_free(room);
-        else
-            linger(room); /* someone polls */
+        room_free(room);
     }
 }
 

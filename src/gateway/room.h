@@ -52,7 +52,7 @@ struct participant *room_participant(struct live_room *room,
 /* Call when a member or visitor has left: starts the linger when the room is empty. */
 void room_left(struct live_room *room);
 
-/* Someone is here: the room stays. */
+/* Someone is here, or waits for what comes: the room stays. */
 void room_stay(struct live_room *room);
 
 /* Forgets what has lingered long enough; a part of it each time, where there is much. */

@@ -353,6 +353,19 @@ static uint32_t frame_rest(const struct iovec *spans, size_t count, size_t taken
     return left;
 }
 
+/* Until when a blocked one must have read something, or when a silent one is asked. */
+static void set_timer(struct ws_client *client)
+{
+    const struct config_limits *limits = limits_of(client);
+    uint64_t interval_ms =
+        client->member.is_blocked ? limits->stall_timeout_ms : limits->ping_interval_ms;
+
+    if (interval_ms)
+        loop_timer_set(client->worker->loop, &client->timer, interval_ms);
+    else
+        loop_timer_clear(client->worker->loop, &client->timer);
+}
+
 /* The network has taken a part: where does that leave the last frame? */
 static void note_frame_left(struct ws_client *client, size_t bytes)
 {
@@ -373,7 +386,8 @@ static void on_taken(struct conn *conn, size_t bytes, size_t offered)
             conn_finish(conn);
         return;
     }
-    if (bytes == offered)
+    /* All that was offered ends with a whole frame, unless there were too many spans. */
+    if (bytes == offered && member_waiting(&client->member) < CONN_SPANS)
         client->frame_left = 0;
     else
         note_frame_left(client, bytes);
@@ -381,20 +395,9 @@ static void on_taken(struct conn *conn, size_t bytes, size_t offered)
     if (!client->member.is_blocked && member_waiting(&client->member) <= ANSWERS_MAX)
         conn_pause_reads(conn, false);
     if (client->member.is_blocked && bytes)
-        loop_timer_set(client->worker->loop, &client->timer,
-                       limits_of(client)->stall_timeout_ms);
+        set_timer(client);
     if (client->member.replay_seq)
         conn_wake(conn);
-}
-
-static void set_ping_timer(struct ws_client *client)
-{
-    uint64_t interval_ms = limits_of(client)->ping_interval_ms;
-
-    if (interval_ms)
-        loop_timer_set(client->worker->loop, &client->timer, interval_ms);
-    else
-        loop_timer_clear(client->worker->loop, &client->timer);
 }
 
 static void on_blocked(struct conn *conn, bool is_blocked)
@@ -404,13 +407,10 @@ static void on_blocked(struct conn *conn, bool is_blocked)
     if (client->is_closing)
         return;
     member_set_blocked(&client->member, is_blocked);
-    if (is_blocked) {
-        loop_timer_set(client->worker->loop, &client->timer,
-                       limits_of(client)->stall_timeout_ms);
+    set_timer(client);
+    if (is_blocked)
         return;
-    }
     conn_pause_reads(conn, false);
-    set_ping_timer(client);
     if (client->member.replay_seq)
         conn_wake(conn); /* waking what was blocked has had no effect */
 }
@@ -578,6 +578,8 @@ static void join_room(struct ws_client *client, struct live_room *room,
             .now_wall_ms = loop_wall_ms(worker->loop),
             .number = ++worker->connection_count,
         });
+    /* What was sent before may still be under way. */
+    member_set_blocked(member, client->conn.is_blocked);
     room_stay(room);
     worker->metrics.members++;
     buf_init(&out, SIZE_MAX / 2);
@@ -626,7 +628,7 @@ void ws_open(struct exchange *x)
         on_end(&client->conn, ERR_IO);
     } else {
         join_room(client, room, &upgrade, &options);
-        set_ping_timer(client);
+        set_timer(client);
     }
     exchange_end(x);
 }

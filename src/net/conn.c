@@ -141,17 +141,15 @@ void conn_drained(struct conn *conn)
     set_deadline(conn, CONN_LINGER_MS);
 }
 
-/* The peer has ended its side. What waits for it is still sent. */
+/* The peer has ended its side. What waits for it is still sent; only the owner knows. */
 static void peer_ended(struct conn *conn)
 {
-    bool has_output = link_is_set(&conn->flush_link) || conn->is_blocked;
-
     conn->has_ended = true;
     conn_watch(conn);
     if (conn->state == CONN_FINISHING ||
         (conn->state == CONN_OPEN && conn->is_read_paused))
         return; /* drained() or resume() comes back to it */
-    if (conn->state == CONN_OPEN && has_output)
+    if (conn->state == CONN_OPEN)
         conn_finish(conn);
     else
         conn_close(conn, ERR_CLOSED);

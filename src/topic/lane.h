@@ -62,8 +62,9 @@ struct lane {
     struct link ready;    /* and those of them that have something new */
     size_t reader_count;
     size_t untold; /* readers, from `next` on, who do not know of all that is visible */
-    size_t user_count; /* members of any routing */
-    struct link link;  /* among the topic's lanes */
+    size_t user_count;    /* members of any routing */
+    bool is_readers_turn; /* to be told, not that of the ready ones */
+    struct link link;     /* among the topic's lanes */
     enum presence_mode presence;
 };
 

@@ -56,7 +56,7 @@ static bool is_wanted(const struct member *m, const struct entry *entry)
 {
     if (entry->is_presence && m->lane->presence == PRESENCE_OFF)
         return false;
-    if (entry->sender == m->number && !m->wants_echo)
+    if (!entry->is_presence && entry->sender == m->number && !m->wants_echo)
         return false; /* said while it was catching up */
     return topic_entry_concerns(member_topic(m), entry, m->participant->id,
                                 (enum routing)m->routing);

@@ -197,8 +197,12 @@ void member_set_routing(struct member *member, enum routing routing)
         return; /* is seated where it belongs when it has caught up */
     member_unseat(member);
     member_seat(member);
-    if (routing == ROUTE_DIRECTED && member_waiting(member))
+    if (member_waiting(member) == 0)
+        return;
+    if (routing == ROUTE_DIRECTED)
         set_ready(member, true);
+    else
+        member->ops->on_ready(member); /* the round under way does not come to it */
 }
 
 /* --- appending --- */
@@ -418,16 +422,19 @@ static void wake(struct member *member)
         member->ops->on_ready(member);
 }
 
-static struct member *next_untold_in(struct lane *lane)
+static struct member *next_ready(struct lane *lane)
 {
     struct member *member = LIST_FIRST(&lane->ready, struct member, lane_link);
-    struct link *reader;
 
-    if (member) {
+    if (member)
         set_ready(member, false);
-        return member;
-    }
-    reader = lane_next_untold(lane);
+    return member;
+}
+
+static struct member *next_reader(struct lane *lane)
+{
+    struct link *reader = lane_next_untold(lane);
+
     if (!reader)
         return NULL;
     /* The one after it, with what it is embedded in. */
@@ -435,18 +442,49 @@ static struct member *next_untold_in(struct lane *lane)
     return CONTAINER_OF(reader, struct member, lane_link);
 }
 
-/* The next member who has not been told, or NULL when everyone has. */
-static struct member *next_untold(struct topic *topic)
+/*
+ * Where entries come faster than all can be told, each of them makes everybody untold
+ * again. So no group goes before another: readers and directed members of a lane, the
+ * native lane and the others, and those among themselves, take turns.
+ */
+static struct member *next_in_lane(struct lane *lane)
 {
-    struct member *member = next_untold_in(&topic->native);
+    struct member *member = NULL;
+
+    lane->is_readers_turn = !lane->is_readers_turn;
+    if (!lane->is_readers_turn)
+        member = next_ready(lane);
+    if (!member)
+        member = next_reader(lane);
+    return member ? member : next_ready(lane);
+}
+
+static struct member *next_in_lanes(struct topic *topic)
+{
+    struct member *member;
     struct lane *lane;
 
     LIST_FOREACH(lane, &topic->lanes, link) {
-        if (member)
-            break;
-        member = next_untold_in(lane);
+        member = next_in_lane(lane);
+        if (!member)
+            continue;
+        list_remove(&lane->link);
+        list_append(&topic->lanes, &lane->link);
+        return member;
     }
-    return member;
+    return NULL;
+}
+
+/* The next member who has not been told, or NULL when everyone has. */
+static struct member *next_untold(struct topic *topic)
+{
+    struct member *member = NULL;
+
+    if (topic->turn % 2)
+        member = next_in_lanes(topic);
+    if (!member)
+        member = next_in_lane(&topic->native);
+    return member ? member : next_in_lanes(topic);
 }
 
 /* Waiters wait for one entry: those that wait again do so for the next. */
@@ -461,20 +499,27 @@ static bool wake_waiter(struct topic *topic)
     return true;
 }
 
+/* Returns false when there is nobody. */
+static bool wake_next(struct topic *topic)
+{
+    struct member *member;
+
+    if (++topic->turn % 4 == 0 && wake_waiter(topic))
+        return true;
+    member = next_untold(topic);
+    if (!member)
+        return wake_waiter(topic);
+    wake(member);
+    return true;
+}
+
 bool topic_wake(struct topic *topic, size_t *budget)
 {
-    for (; *budget; --*budget) {
-        struct member *member;
-
-        if (wake_waiter(topic))
-            continue;
-        member = next_untold(topic);
-        if (!member) {
+    for (; *budget; --*budget)
+        if (!wake_next(topic)) {
             topic->is_dirty = false;
             return true;
         }
-        wake(member);
-    }
     return false;
 }
 

@@ -452,6 +452,24 @@ TEST(a_peer_that_only_stops_sending_still_gets_what_waits_for_it)
     buf_done(&heard);
 }
 
+TEST(a_peer_that_stops_sending_gets_what_its_owner_has_not_even_told_of)
+{
+    struct stage stage;
+    struct buf heard;
+
+    stage_open(&stage);
+    buf_init(&heard, MIB);
+    stage.peer.output = S("said in the room, but nobody has woken the connection yet");
+    CHECK_INT(shutdown(stage.far, SHUT_WR), 0);
+    turns(&stage, 3);
+    (void)hear(&stage, &heard);
+    CHECK_STR(buf_str(&heard), stage.peer.output);
+    CHECK_INT(stage.peer.ends, 1);
+    CHECK_INT(stage.peer.why, ERR_CLOSED);
+    buf_done(&heard);
+    stage_close(&stage);
+}
+
 TEST(writing_to_a_peer_that_is_gone_ends_with_an_error)
 {
     struct stage stage;

@@ -393,6 +393,22 @@ TEST(who_speaks_is_told_first)
     fake_topic_done(&fake);
 }
 
+TEST(who_turns_to_everything_is_still_told_of_what_came_before)
+{
+    struct fake_topic fake;
+    struct fake_member a;
+
+    fake_topic_init(&fake, NULL);
+    fake_join(&fake, &a, S("a"), directed);
+    fake_say(&fake, NULL, S("one"), NULL);
+    member_set_routing(&a.member, ROUTE_ALL);
+    fake_wake(&fake.topic);
+    CHECK_INT(a.ready_count, 1);
+    CHECK_STR(fake_texts(&a), S("one\n"));
+    fake_leave(&a);
+    fake_topic_done(&fake);
+}
+
 TEST(who_has_nothing_to_pull_is_not_told)
 {
     struct fake_topic fake;
@@ -632,5 +648,44 @@ TEST(a_waiter_is_called_once_and_may_wait_again_for_the_next_entry)
     CHECK_INT(never.count, 0);
     waiter_cancel(&again.waiter);
     CHECK(list_is_empty(&fake.topic.waiters));
+    fake_topic_done(&fake);
+}
+
+TEST(nobody_goes_without_where_entries_come_faster_than_all_can_be_told)
+{
+    static const struct join sorts[] = {
+        { .routing = ROUTE_ALL },
+        { .routing = ROUTE_DIRECTED },
+        { .routing = ROUTE_ALL, .encoding = &fake_inverse },
+        { .routing = ROUTE_DIRECTED, .encoding = &fake_inverse },
+        { .routing = ROUTE_ALL, .presence = PRESENCE_OFF },
+    };
+    struct fake_member members[5][4];
+    struct fake_waiter waiters[5];
+    struct fake_topic fake;
+
+    fake_topic_init(&fake, NULL);
+    fake.settings.max_members = 100;
+    for (size_t i = 0; i < 5; i++) {
+        for (size_t k = 0; k < 4; k++)
+            fake_join(&fake, &members[i][k], S("a"), sorts[i]);
+        waiters[i] = (struct fake_waiter){ .waiter = { .on_entry = on_entry },
+                                           .topic = &fake.topic };
+        topic_wait(&fake.topic, &waiters[i].waiter);
+    }
+    for (size_t i = 0; i < 100; i++) {
+        size_t budget = 3;
+
+        fake_say(&fake, NULL, S("more"), NULL);
+        CHECK(!topic_wake(&fake.topic, &budget));
+    }
+    for (size_t i = 0; i < 5; i++) {
+        CHECK(waiters[i].count > 0);
+        waiter_cancel(&waiters[i].waiter);
+        for (size_t k = 0; k < 4; k++) {
+            CHECK(members[i][k].ready_count > 0);
+            fake_leave(&members[i][k]);
+        }
+    }
     fake_topic_done(&fake);
 }
