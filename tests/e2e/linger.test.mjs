@@ -25,3 +25,28 @@ test('empty rooms together hold a bounded number of bytes; the newest are kept',
     assert.ok(names.length >= 60, `${names.length} rooms are left`);
     assert.ok(names.includes('t79') && !names.includes('t0'), 'the oldest go first');
 });
+
+test('rooms that are polled stay, and those of others do not go for them', async (t) => {
+    const gateway = await startGateway({
+        tokens: people('alice', 'bob'),
+        limits: { rate_messages: 0, rate_bytes: 0 },
+    }, { workers: 1 });
+    t.after(() => gateway.stop());
+    const text = 'x'.repeat(1_000_000);
+    const names = async () => (await gateway.request('GET /topics', { token: 'alice-token' })).json.topics.map(({ name }) => name);
+
+    await gateway.post('bob-token', 'quiet', envelope('bob', 'chat'));
+    for (let i = 0; i < 20; i++) {
+        let last;
+
+        for (let n = 0; n < 4; n++) {
+            last = envelope('alice', 'chat', { payload: { text } });
+            assert.equal((await gateway.post('alice-token', `polled${i}`, last)).status, 200);
+        }
+        gateway.request(`GET /topics/polled${i}/messages?wait=30&after=${last.id}`, { token: 'alice-token' }).catch(() => {});
+    }
+    await sleep(5000); // two sweeps
+    const held = await names();
+    assert.ok(held.includes('quiet'), 'the room of another');
+    assert.equal(held.filter((name) => name.startsWith('polled')).length, 20);
+});
