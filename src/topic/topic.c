@@ -449,13 +449,12 @@ static struct member *next_reader(struct lane *lane)
  */
 static struct member *next_in_lane(struct lane *lane)
 {
-    struct member *member = NULL;
+    struct member *member;
 
+    if (list_is_empty(&lane->ready))
+        return next_reader(lane);
     lane->is_readers_turn = !lane->is_readers_turn;
-    if (!lane->is_readers_turn)
-        member = next_ready(lane);
-    if (!member)
-        member = next_reader(lane);
+    member = lane->is_readers_turn ? next_reader(lane) : NULL;
     return member ? member : next_ready(lane);
 }
 
@@ -478,10 +477,12 @@ static struct member *next_in_lanes(struct topic *topic)
 /* The next member who has not been told, or NULL when everyone has. */
 static struct member *next_untold(struct topic *topic)
 {
-    struct member *member = NULL;
+    struct member *member;
 
-    if (topic->turn % 2)
-        member = next_in_lanes(topic);
+    if (list_is_empty(&topic->lanes))
+        return next_in_lane(&topic->native);
+    topic->is_lanes_turn = !topic->is_lanes_turn;
+    member = topic->is_lanes_turn ? next_in_lanes(topic) : NULL;
     if (!member)
         member = next_in_lane(&topic->native);
     return member ? member : next_in_lanes(topic);
@@ -504,8 +505,8 @@ static bool wake_next(struct topic *topic)
 {
     struct member *member;
 
-    if (++topic->turn % 4 == 0 && wake_waiter(topic))
-        return true;
+    if (!list_is_empty(&topic->due) && ++topic->told % 4 == 0)
+        return wake_waiter(topic);
     member = next_untold(topic);
     if (!member)
         return wake_waiter(topic);

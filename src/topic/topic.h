@@ -73,7 +73,8 @@ struct topic {
     uint64_t routing_number; /* of the last delivery to named participants */
     uint64_t system_count;   /* numbers the gateway's own envelopes */
     char system_prefix[20];  /* "sys-" and random: makes their ids unique */
-    unsigned turn;           /* counts who is told, for those that take turns */
+    unsigned told;           /* members, while waiters were due */
+    bool is_lanes_turn;      /* to be told, not that of the native one */
     bool is_dirty;
     bool roster_was_used; /* since the last sweep */
 };
