@@ -32,22 +32,13 @@ static inline bool link_is_set(const struct link *link)
     return link->next != NULL;
 }
 
-static inline void list_insert_after(struct link *at, struct link *link)
-{
-    link->prev = at;
-    link->next = at->next;
-    at->next->prev = link;
-    at->next = link;
-}
-
+/* At the end; given a link inside a list instead of its head, before that one. */
 static inline void list_append(struct link *head, struct link *link)
 {
-    list_insert_after(head->prev, link);
-}
-
-static inline void list_prepend(struct link *head, struct link *link)
-{
-    list_insert_after(head, link);
+    link->prev = head->prev;
+    link->next = head;
+    head->prev->next = link;
+    head->prev = link;
 }
 
 /* Removing what stands in no list is harmless. */

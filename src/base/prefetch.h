@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+    PREFETCH_OWNER = 320, /* of a descriptor or a member: about a WebSocket client */
+};
+
 static inline void prefetch(const void *at, size_t size)
 {
     enum { CACHE_LINE = 64 };

@@ -13,10 +13,8 @@
 #include "base/xalloc.h"
 #include "loop/loop_priv.h"
 
-enum {
-    MAX_TASK_ROUNDS = 64, /* a task that defers itself forever must not starve others */
-    OWNER_BYTES = 320,    /* about what most descriptors are embedded in */
-};
+/* A task that defers itself forever must not starve the descriptors. */
+enum { MAX_TASK_ROUNDS = 64 };
 
 static void read_clocks(struct loop *loop)
 {
@@ -155,7 +153,7 @@ static void dispatch(struct loop *loop)
         struct loop_fd *fd = event->data.ptr;
 
         if (loop->event_at < loop->event_count)
-            prefetch(loop->events[loop->event_at].data.ptr, OWNER_BYTES);
+            prefetch(loop->events[loop->event_at].data.ptr, PREFETCH_OWNER);
         if (fd)
             fd->on_ready(fd, event->events);
     }

@@ -76,6 +76,7 @@ struct member {
     uint64_t number;       /* names the connection in lists; not 0 */
     uint32_t at;           /* the cursor in `block` */
     uint8_t routing;
+    /* Bits: as bytes they would put a client into the next size of memory. */
     bool wants_echo : 1;
     bool is_ready : 1; /* stands in lane->ready */
     bool is_blocked : 1;

@@ -10,8 +10,6 @@
 #include "envelope/system.h"
 #include "topic/topic_priv.h"
 
-enum { OWNER_BYTES = 320 }; /* of a member: about as large as a WebSocket client */
-
 void topic_init(struct topic *topic, const struct topic_setup *setup)
 {
     struct hash_key random;
@@ -438,7 +436,7 @@ static struct member *next_reader(struct lane *lane)
     if (!reader)
         return NULL;
     /* The one after it, with what it is embedded in. */
-    prefetch((const char *)lane->next - OWNER_BYTES / 2, OWNER_BYTES);
+    prefetch((const char *)lane->next - PREFETCH_OWNER / 2, PREFETCH_OWNER);
     return CONTAINER_OF(reader, struct member, lane_link);
 }
 
