@@ -62,6 +62,7 @@ struct bench_options {
     bool is_probing; /* idle: at the end a message in each topic must reach everybody */
     uint64_t joins;  /* so many come to the members, by `rate` or `window` at a time */
     const char *presence; /* how members want to hear of others, or NULL */
+    bool is_mixed;        /* every second member of a topic speaks the dotted dialect */
     int hold_fd;      /* idle: hold until this can be read, not for `seconds`; or -1 */
     const char *from; /* "127.0.0.2-127.0.0.9": addresses to connect from, or NULL */
     uint64_t sources; /* addresses 127.0.0.x to connect from; 0: as needed */

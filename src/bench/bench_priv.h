@@ -154,6 +154,9 @@ uint32_t load_mask(struct load *load);
 
 struct str load_topic(const struct load *load, const struct client *client);
 
+/* How this client spells kinds. */
+enum message_dialect client_dialect(const struct load *load, const struct client *client);
+
 /* Begins to connect. */
 void client_open(struct load *load, struct client *client);
 void client_on_event(struct load *load, struct client *client, uint32_t events);

@@ -154,6 +154,7 @@ static void greet(struct load *load, struct client *client,
         .presence = str_of(load->options.presence),
         .client = client->index,
         .has_echo = !load->options.is_pingpong,
+        .is_dotted = client_dialect(load, client) == MESSAGE_DOTTED,
     };
 
     write(&seat, &client->out);
@@ -267,12 +268,12 @@ static void on_message(struct load *load, struct client *client, struct str text
         traffic_receive(load, client, text);
         return;
     }
-    if (contains(text, S("\"system/welcome\""))) {
+    if (contains(text, message_welcome[client_dialect(load, client)])) {
         if (load->options.publishers && !client->id)
             read_welcome(client, text);
         load->counts.welcome_bytes += text.len;
         become_open(load, client);
-    } else if (contains(text, S("\"system/error\""))) {
+    } else if (contains(text, message_error[client_dialect(load, client)])) {
         load_fail(load, "client %u: instead of a welcome: " STR_FMT,
                   (unsigned)client->index, STR_ARG(str_slice(text, 0, BENCH_NOTE)));
     }

@@ -12,27 +12,36 @@ enum { TAIL = 64 }; /* the stamp ends within this many bytes of the envelope's e
 enum { MESSAGE_MAX = 32 * 1024 * 1024 };
 
 struct shape {
-    const char *kind;
+    const char *kinds[2]; /* by enum message_dialect */
     const char *open; /* the payload up to the text, and after it */
     const char *close;
     bool has_correlation;
 };
 
+const struct str message_welcome[] = { S("\"system/welcome\""),
+                                       S("\"system.welcome\"") };
+const struct str message_error[] = { S("\"system/error\""), S("\"system.error\"") };
+
+static const char *const protocols[] = {
+    [MESSAGE_SLASH] = "mcpx/v0.1",
+    [MESSAGE_DOTTED] = "mcpx/draft",
+};
+
 /* clang-format off */
 static const struct shape shapes[] = {
     [MESSAGE_CHAT] = {
-        .kind  = "chat",
+        .kinds = { "chat", "chat.message" },
         .open  = "{\"text\":\"",
         .close = "\"}}",
     },
     [MESSAGE_REQUEST] = {
-        .kind  = "mcp/request:tools/call",
+        .kinds = { "mcp/request:tools/call", "mcp.request.tools/call" },
         .open  = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
                  "\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"",
         .close = "\"}}}}",
     },
     [MESSAGE_RESPONSE] = {
-        .kind  = "mcp/response:tools/call",
+        .kinds = { "mcp/response:tools/call", "mcp.response.tools/call" },
         .open  = "{\"jsonrpc\":\"2.0\",\"id\":1,"
                  "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"",
         .close = "\"}]}}}",
@@ -106,8 +115,9 @@ static size_t put_blank(struct buf *text, size_t size)
     return at;
 }
 
-enum err message_init(struct message *message, enum message_kind kind, struct str from,
-                      struct str to, size_t size)
+enum err message_init(struct message *message, enum message_kind kind,
+                      enum message_dialect dialect, struct str from, struct str to,
+                      size_t size)
 {
     const struct shape *shape = &shapes[kind];
     struct buf *text = &message->text;
@@ -116,7 +126,7 @@ enum err message_init(struct message *message, enum message_kind kind, struct st
 
     *message = (struct message){};
     buf_init(text, MESSAGE_MAX);
-    buf_put(text, S("{\"protocol\":\"mcpx/v0.1\",\"id\":\""));
+    buf_putf(text, "{\"protocol\":\"%s\",\"id\":\"", protocols[dialect]);
     message->id_at = put_blank(text, ID_SIZE);
     buf_put(text, S("\",\"from\":"));
     json_write_init(&w, text);
@@ -127,7 +137,7 @@ enum err message_init(struct message *message, enum message_kind kind, struct st
         json_str(&w, to);
         buf_putc(text, ']');
     }
-    buf_putf(text, ",\"kind\":\"%s\"", shape->kind);
+    buf_putf(text, ",\"kind\":\"%s\"", shape->kinds[dialect]);
     if (shape->has_correlation) {
         buf_put(text, S(",\"correlation_id\":\""));
         message->correlation_at = put_blank(text, ID_SIZE);

@@ -30,6 +30,11 @@ struct stamp {
 bool stamp_find(struct str text, uint32_t run, struct stamp *ret);
 
 enum message_kind { MESSAGE_CHAT, MESSAGE_REQUEST, MESSAGE_RESPONSE };
+enum message_dialect { MESSAGE_SLASH, MESSAGE_DOTTED };
+
+/* Kinds of the gateway, in quotes, by dialect. */
+extern const struct str message_welcome[2];
+extern const struct str message_error[2];
 
 /* A prepared envelope; sending it patches the places that change. */
 struct message {
@@ -41,8 +46,9 @@ struct message {
 
 /* `to` may be empty. The envelope is padded to `size` bytes, or stays as long as it must
  * be. ERR_TOO_BIG. */
-enum err message_init(struct message *message, enum message_kind kind, struct str from,
-                      struct str to, size_t size);
+enum err message_init(struct message *message, enum message_kind kind,
+                      enum message_dialect dialect, struct str from, struct str to,
+                      size_t size);
 void message_done(struct message *message);
 
 /* The text to send, borrowed until the next call. `cause` is the stamp of the request

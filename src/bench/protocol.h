@@ -23,7 +23,8 @@ struct seat {
     struct str token;    /* may be empty */
     struct str presence; /* how it wants to hear of others; may be empty */
     uint32_t client;
-    bool has_echo; /* wants its own messages back */
+    bool has_echo;  /* wants its own messages back */
+    bool is_dotted; /* speaks the dotted dialect */
 };
 
 enum unit_type {

@@ -20,6 +20,8 @@ static void upgrade(const struct seat *seat, struct buf *out)
              str_starts(seat->path, S("/")) ? "" : "/", STR_ARG(seat->path),
              has_query ? '&' : '?', STR_ARG(seat->topic),
              seat->has_echo ? "" : "&echo=off");
+    if (seat->is_dotted)
+        buf_put(out, S("&dialect=dotted"));
     if (seat->presence.len)
         buf_putf(out, "&presence=" STR_FMT, STR_ARG(seat->presence));
     buf_put(out, S(" HTTP/1.1\r\n"));

@@ -28,6 +28,12 @@ static size_t member_of(const struct load *load, const struct client *client)
     return client->index % options_of(load)->members;
 }
 
+enum message_dialect client_dialect(const struct load *load, const struct client *client)
+{
+    return options_of(load)->is_mixed && member_of(load, client) % 2 ? MESSAGE_DOTTED
+                                                                     : MESSAGE_SLASH;
+}
+
 static struct client *first_of_topic(const struct load *load, size_t index)
 {
     return &load->clients[index - index % options_of(load)->members];
@@ -56,8 +62,9 @@ static void give_message(struct load *load, struct client *client)
         addressee = id_of(load, client->index ^ 1, to);
     }
     client->message = xmalloc(sizeof(*client->message));
-    if (message_init(client->message, kind, id_of(load, client->index, from), addressee,
-                     options->size))
+    if (message_init(client->message, kind,
+                     client_dialect(load, client), id_of(load, client->index, from),
+                     addressee, options->size))
         load_fail(load, "messages of that size are too large");
 }
 
@@ -165,7 +172,7 @@ void traffic_refused(struct load *load, struct client *client, struct str text)
 /* Texts of the gateway itself: presence is none of our business, errors are. */
 static void on_foreign(struct load *load, struct client *client, struct str text)
 {
-    struct str error = S("\"system/error\"");
+    struct str error = message_error[client_dialect(load, client)];
 
     if (load->churn && churn_expects(load, client, text))
         return;

@@ -27,7 +27,7 @@ struct bench_words {
     const char *joins, *presence;
     bool pingpong, plain, json, ascii;
     bool handshakes, resume, insecure;
-    bool probe, hold, phases, churn;
+    bool probe, hold, phases, churn, mixed;
 };
 
 #define WORD(member) offsetof(struct bench_words, member)
@@ -56,6 +56,7 @@ static const struct cli_option options[] = {
     { "--insecure",     NULL,     "wss: check no certificate",                    WORD(insecure) },
     { "--joins",        "N",      "N come to the members, by --rate or --window at a time", WORD(joins) },
     { "--presence",     "MODE",   "ask for presence=MODE when connecting",        WORD(presence) },
+    { "--mixed",        NULL,     "every second member of a topic speaks the dotted dialect", WORD(mixed) },
     { "--idle",         "N",      "only hold N connections, send nothing",        WORD(idle) },
     { "--hold",         NULL,     "… until standard input ends, not for --seconds", WORD(hold) },
     { "--probe",        NULL,     "… then one message in each topic must reach all", WORD(probe) },
@@ -295,7 +296,8 @@ static int bench(void *fields, char **arguments [[maybe_unused]],
                                .is_probing = words->probe,
                                .hold_fd = words->hold ? STDIN_FILENO : -1,
                                .from = words->from,
-                               .presence = words->presence };
+                               .presence = words->presence,
+                               .is_mixed = words->mixed };
     struct tokens tokens = {};
     int code;
 

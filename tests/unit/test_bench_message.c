@@ -27,7 +27,7 @@ TEST(a_stamp_is_found_again_in_any_kind_of_message)
         struct stamp found = {};
         struct str text;
 
-        CHECK_INT(message_init(&message, *kind, S("a"), S("b"), 400), OK);
+        CHECK_INT(message_init(&message, *kind, MESSAGE_SLASH, S("a"), S("b"), 400), OK);
         text = message_stamp(&message, &stamp, &stamp);
         CHECK_INT(text.len, 400);
         CHECK(stamp_find(text, stamp.run, &found));
@@ -46,12 +46,42 @@ TEST(a_message_is_json_whatever_its_sender_is_called)
     struct arena arena;
 
     arena_init(&arena, 1 << 20);
-    CHECK_INT(message_init(&message, MESSAGE_CHAT, S("a\"b\\c"), S(""), 0), OK);
+    CHECK_INT(message_init(&message, MESSAGE_CHAT, MESSAGE_SLASH, S("a\"b\\c"), S(""), 0), OK);
     CHECK_INT(json_parse(message_stamp(&message, &stamp, NULL), &arena, &root, NULL), OK);
     CHECK_STR(member(root, S("from")), S("a\"b\\c"));
     CHECK_STR(member(root, S("kind")), S("chat"));
     message_done(&message);
     arena_done(&arena);
+}
+
+TEST(a_message_is_spelt_as_its_sender_speaks)
+{
+    static const struct {
+        enum message_kind kind;
+        enum message_dialect dialect;
+        struct str protocol, spelt;
+    } cases[] = {
+        { MESSAGE_CHAT, MESSAGE_SLASH, S("mcpx/v0.1"), S("chat") },
+        { MESSAGE_CHAT, MESSAGE_DOTTED, S("mcpx/draft"), S("chat.message") },
+        { MESSAGE_REQUEST, MESSAGE_DOTTED, S("mcpx/draft"), S("mcp.request.tools/call") },
+        { MESSAGE_RESPONSE, MESSAGE_DOTTED, S("mcpx/draft"),
+          S("mcp.response.tools/call") },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        const struct json *root = NULL;
+        struct message message;
+        struct arena arena;
+
+        arena_init(&arena, 1 << 20);
+        CHECK_INT(message_init(&message, c->kind, c->dialect, S("a"), S("b"), 300), OK);
+        CHECK_INT(
+            json_parse(message_stamp(&message, &stamp, &stamp), &arena, &root, NULL), OK);
+        CHECK_STR(member(root, S("protocol")), c->protocol);
+        CHECK_STR(member(root, S("kind")), c->spelt);
+        message_done(&message);
+        arena_done(&arena);
+    }
 }
 
 TEST(a_response_names_the_request_it_answers)
@@ -65,8 +95,8 @@ TEST(a_response_names_the_request_it_answers)
 
     arena_init(&arena, 1 << 20);
     cause.client = 3;
-    CHECK_INT(message_init(&request, MESSAGE_REQUEST, S("a"), S("b"), 300), OK);
-    CHECK_INT(message_init(&response, MESSAGE_RESPONSE, S("b"), S("a"), 300), OK);
+    CHECK_INT(message_init(&request, MESSAGE_REQUEST, MESSAGE_SLASH, S("a"), S("b"), 300), OK);
+    CHECK_INT(message_init(&response, MESSAGE_RESPONSE, MESSAGE_SLASH, S("b"), S("a"), 300), OK);
     CHECK_INT(json_parse(message_stamp(&request, &cause, NULL), &arena, &asked, NULL),
               OK);
     CHECK_INT(json_parse(message_stamp(&response, &stamp, &cause), &arena, &told, NULL),
