@@ -68,9 +68,10 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
         r->err == ERR_MALFORMED_KIND)
         json_put_str(w, S("attempted_kind"), a->env.kind_text);
     if (r->err == ERR_CAPABILITY_VIOLATION &&
-        capset_json(admission_capabilities(a)).len <= QUOTED_CAPABILITIES) {
+        capset_json(admission_capabilities(a), DIALECT_SLASH).len <=
+            QUOTED_CAPABILITIES) {
         json_key(w, S("your_capabilities"));
-        json_raw(w, capset_json(admission_capabilities(a)));
+        json_raw(w, capset_json(admission_capabilities(a), DIALECT_SLASH));
     }
     if (r->err == ERR_RATE_LIMITED)
         json_put_uint(w, S("retry_after_ms"), r->retry_after_ms);

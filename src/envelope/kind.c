@@ -6,32 +6,23 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "envelope/envelope_priv.h"
 
-/* Kinds that are one fixed text. */
-static const struct {
-    struct str text;
-    enum kind_type type;
-} plain_kinds[] = {
-    /* clang-format off */
-    { S("chat"),                KIND_CHAT },
-    { S("mcp/approve"),         KIND_APPROVE },
-    { S("mcp/withdraw"),        KIND_WITHDRAW },
-    { S("mcp/reject"),          KIND_REJECT },
-    { S("participant/routing"), KIND_ROUTING },
-    /* clang-format on */
+/* clang-format off */
+const struct kind_row plain_kinds[PLAIN_KINDS] = {
+    { S("chat"),                S("chat.message"),           KIND_CHAT },
+    { S("mcp/approve"),         S("mcpx.approve.proposal"),  KIND_APPROVE },
+    { S("mcp/withdraw"),        S("mcpx.withdraw.proposal"), KIND_WITHDRAW },
+    { S("mcp/reject"),          S("mcpx.reject.proposal"),   KIND_REJECT },
+    { S("participant/routing"), S("participant.routing"),    KIND_ROUTING },
 };
 
-/* Kinds that name a METHOD and perhaps a CONTEXT. */
-static const struct {
-    struct str prefix;
-    enum kind_type type;
-} method_kinds[] = {
-    /* clang-format off */
-    { S("mcp/request:"),  KIND_REQUEST },
-    { S("mcp/response:"), KIND_RESPONSE },
-    { S("mcp/proposal:"), KIND_PROPOSAL },
-    /* clang-format on */
+const struct kind_row method_kinds[METHOD_KINDS] = {
+    { S("mcp/request:"),  S("mcp.request."),  KIND_REQUEST },
+    { S("mcp/response:"), S("mcp.response."), KIND_RESPONSE },
+    { S("mcp/proposal:"), S("mcp.proposal."), KIND_PROPOSAL },
 };
+/* clang-format on */
 
 /* First words that no other kind may have. */
 static const struct str taken_words[] = {
@@ -127,19 +118,19 @@ static bool is_other(struct str text)
     for (size_t i = 0; i < COUNT(taken_words); i++)
         if (str_eq(first, taken_words[i]))
             return false;
-    return is_path(text, WORD_FIRST, WORD);
+    return is_path(text, WORD_FIRST, WORD) && !kind_refused(text).len;
 }
 
 static enum err parse_type(struct kind *kind)
 {
-    for (size_t i = 0; i < COUNT(method_kinds); i++)
-        if (str_starts(kind->text, method_kinds[i].prefix)) {
+    for (size_t i = 0; i < METHOD_KINDS; i++)
+        if (str_starts(kind->text, method_kinds[i].slash)) {
             kind->type = method_kinds[i].type;
             return parse_method(
-                str_slice(kind->text, method_kinds[i].prefix.len, kind->text.len), kind);
+                str_slice(kind->text, method_kinds[i].slash.len, kind->text.len), kind);
         }
-    for (size_t i = 0; i < COUNT(plain_kinds); i++)
-        if (str_eq(kind->text, plain_kinds[i].text)) {
+    for (size_t i = 0; i < PLAIN_KINDS; i++)
+        if (str_eq(kind->text, plain_kinds[i].slash)) {
             kind->type = plain_kinds[i].type;
             return OK;
         }

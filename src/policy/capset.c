@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "base/xalloc.h"
 #include "policy/pattern.h"
+#include "policy/respell.h"
 
 enum { MEMO_SLOTS = 64, MEMO_MAX_BYTES = 118 };
 
@@ -34,7 +35,9 @@ struct capset {
     size_t refs;
     struct memo_slot *memo;
     struct buf json;
-    struct str *texts; /* borrowed from the patterns */
+    struct buf respelt[DIALECT_COUNT]; /* made when it is first asked for */
+    bool is_mixed;                     /* holds patterns in dotted spelling */
+    struct str *texts;                 /* borrowed from the patterns */
     size_t count;
     struct pattern *patterns[];
 };
@@ -66,6 +69,8 @@ static void capset_free(struct capset *set)
     for (size_t i = 0; i < set->count; i++)
         pattern_free(set->patterns[i]);
     buf_done(&set->json);
+    for (size_t i = 0; i < DIALECT_COUNT; i++)
+        buf_done(&set->respelt[i]);
     free(set->texts);
     free(set->memo);
     free(set);
@@ -109,6 +114,7 @@ static enum err add_pattern(struct capset *set, struct str text)
         return err;
     set->patterns[set->count] = pattern;
     set->texts[set->count++] = pattern_text(pattern);
+    set->is_mixed = set->is_mixed || pattern_dialect(text) == DIALECT_DOTTED;
     return OK;
 }
 
@@ -142,14 +148,14 @@ enum err capset_intern(struct capsets *capsets, struct str_list patterns,
     err = build(patterns, &set, ret_bad);
     if (err)
         return err;
-    known = map_find(&capsets->by_json, capset_json(set));
+    known = map_find(&capsets->by_json, buf_str(&set->json));
     if (known) {
         capset_free(set);
         *ret = capset_ref(known);
         return OK;
     }
     set->owner = capsets;
-    map_set(&capsets->by_json, capset_json(set), set);
+    map_set(&capsets->by_json, buf_str(&set->json), set);
     *ret = set;
     return OK;
 }
@@ -165,7 +171,7 @@ void capset_unref(struct capset *set)
     if (!set || --set->refs > 0)
         return;
     if (set->owner)
-        (void)map_remove(&set->owner->by_json, capset_json(set));
+        (void)map_remove(&set->owner->by_json, buf_str(&set->json));
     capset_free(set);
 }
 
@@ -229,9 +235,35 @@ struct str_list capset_patterns(const struct capset *set)
     return (struct str_list){ set->texts, set->count };
 }
 
-struct str capset_json(const struct capset *set)
+/* What the set also holds as it is written here is not said twice. */
+static void put_respelt(const struct capset *set, struct str text, enum dialect dialect,
+                        struct json_writer *w)
 {
-    return buf_str(&set->json);
+    char space[KIND_MAX_BYTES];
+    struct str equal[RESPELL_MAX];
+    size_t count = respell_pattern(text, dialect, space, equal);
+
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(equal[i], text) || !list_has(capset_patterns(set), equal[i]))
+            json_str(w, equal[i]);
+}
+
+struct str capset_json(struct capset *set, enum dialect dialect)
+{
+    struct buf *json = &set->respelt[dialect];
+    struct json_writer w;
+
+    if (!set->is_mixed && dialect == DIALECT_SLASH)
+        return buf_str(&set->json);
+    if (json->len)
+        return buf_str(json);
+    buf_init(json, SIZE_MAX / 2);
+    json_write_init(&w, json);
+    json_array_open(&w);
+    for (size_t i = 0; i < set->count; i++)
+        put_respelt(set, set->texts[i], dialect, &w);
+    json_array_close(&w);
+    return buf_str(json);
 }
 
 enum err capset_check(struct str_list patterns, struct str *ret_bad, const char **ret_why)

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "envelope/dialect.h"
 #include "json/json.h"
 
 enum { CAPSET_MAX_PATTERNS = 1024 };
@@ -40,13 +41,15 @@ enum err capset_intern(struct capsets *capsets, struct str_list patterns,
 struct capset *capset_ref(struct capset *set);
 void capset_unref(struct capset *set);
 
+/* `kind` is in its slash spelling. */
 enum verdict capset_may(struct capset *set, struct str kind);
 
 /* The patterns, as given; valid as long as the set. */
 struct str_list capset_patterns(const struct capset *set);
 
-/* The same as finished JSON: ["mcp/proposal:*","chat"]; valid as long as the set. */
-struct str capset_json(const struct capset *set);
+/* The same as finished JSON, respelt for who speaks the dialect where the meaning is
+ * equal: ["mcp/proposal:*","chat"]; valid as long as the set. */
+struct str capset_json(struct capset *set, enum dialect dialect);
 
 /* Checks a list without keeping it. ERR_INVALID as above. */
 enum err capset_check(struct str_list patterns, struct str *ret_bad,

@@ -107,12 +107,14 @@ static void put_quoted(struct buf *out, struct str text)
     json_str(&w, text);
 }
 
-/* What stands before the second ':', or all. */
+/* What stands before the CONTEXT, or all. */
 static struct str method_part(struct str text)
 {
     size_t colon = str_find(text, ':', 0);
 
-    return str_slice(text, 0, str_find(text, ':', colon + 1));
+    if (pattern_dialect(text) == DIALECT_SLASH)
+        colon = str_find(text, ':', colon + 1);
+    return str_slice(text, 0, colon);
 }
 
 static bool names_context(struct str text, struct str kind)
@@ -180,6 +182,7 @@ static void put_consent(struct buf *out, struct str text, struct str kind)
 /* Appends the reason; true if the capability covers the kind. */
 static bool judge(struct str text, struct str kind, struct buf *out)
 {
+    char space[KIND_MAX_BYTES];
     struct pattern *pattern;
     const char *why;
     bool covers;
@@ -190,6 +193,7 @@ static bool judge(struct str text, struct str kind, struct buf *out)
     }
     covers = pattern_matches(pattern, kind);
     pattern_free(pattern);
+    kind = kind_in(kind, pattern_dialect(text), space);
     if (covers)
         put_consent(out, text, kind);
     else

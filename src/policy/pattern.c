@@ -32,6 +32,7 @@ struct segment {
 struct pattern {
     struct str text;
     uint16_t *borders;    /* per byte of the text, within its segment */
+    enum dialect dialect; /* the spelling of the kinds it is matched with */
     bool ends_in_star;    /* the last segment is empty then */
     bool covers_contexts; /* names a METHOD: the same with a CONTEXT is covered */
     size_t count;         /* of segments: one more than stars */
@@ -94,6 +95,29 @@ static void find_borders(const char *text, size_t len, uint16_t *borders)
     }
 }
 
+enum dialect pattern_dialect(struct str text)
+{
+    size_t at = 0;
+
+    while (at < text.len &&
+           ((text.ptr[at] >= 'a' && text.ptr[at] <= 'z') ||
+            (text.ptr[at] >= '0' && text.ptr[at] <= '9') || text.ptr[at] == '-'))
+        at++;
+    return at < text.len && text.ptr[at] == '.' ? DIALECT_DOTTED : DIALECT_SLASH;
+}
+
+/* A star at the end takes the CONTEXT in as it is. */
+static bool names_method(const struct pattern *pattern)
+{
+    size_t colons = count_of(pattern->text, ':');
+
+    if (pattern->ends_in_star)
+        return false;
+    if (pattern->dialect == DIALECT_DOTTED)
+        return colons == 0 && str_starts(pattern->text, S("mcp."));
+    return colons == 1;
+}
+
 static void compile(struct pattern *pattern)
 {
     size_t at = 0;
@@ -106,9 +130,8 @@ static void compile(struct pattern *pattern)
         at = end + 1;
     }
     pattern->ends_in_star = str_ends(pattern->text, S("*"));
-    /* A star at the end takes the CONTEXT in as it is. */
-    pattern->covers_contexts =
-        count_of(pattern->text, ':') == 1 && !pattern->ends_in_star;
+    pattern->dialect = pattern_dialect(pattern->text);
+    pattern->covers_contexts = names_method(pattern);
 }
 
 enum err pattern_new(struct str text, struct pattern **ret, const char **ret_why)
@@ -211,15 +234,27 @@ static bool matches_whole(const struct pattern *pattern, struct str kind)
     return str_ends(kind, end) && star_spans(kind, at, kind.len - end.len);
 }
 
+/* Up to the CONTEXT: `mcp/request:METHOD`, `mcp.request.METHOD`. */
+static struct str without_context(const struct pattern *pattern, struct str kind)
+{
+    size_t colon = str_find(kind, ':', 0);
+
+    if (pattern->dialect == DIALECT_SLASH)
+        colon = str_find(kind, ':', colon + 1);
+    return str_slice(kind, 0, colon);
+}
+
 bool pattern_matches(const struct pattern *pattern, struct str kind)
 {
-    size_t colon;
+    char space[KIND_MAX_BYTES];
+    struct str method;
 
+    if (pattern->dialect == DIALECT_DOTTED && kind_to_dotted(kind, space, &kind))
+        return false;
     if (matches_whole(pattern, kind))
         return true;
     if (!pattern->covers_contexts)
         return false;
-    colon = str_find(kind, ':', 0);
-    colon = str_find(kind, ':', colon + 1);
-    return colon < kind.len && matches_whole(pattern, str_slice(kind, 0, colon));
+    method = without_context(pattern, kind);
+    return method.len < kind.len && matches_whole(pattern, method);
 }

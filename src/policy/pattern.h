@@ -7,6 +7,9 @@
  *
  * All else is literal and case counts. A pattern that names a METHOD covers the same
  * METHOD with any CONTEXT; one that names a CONTEXT never covers the bare METHOD.
+ *
+ * A pattern belongs to the spelling it was written in (D20) and is matched with kinds in
+ * that spelling: `mcp.*` covers mcp.request.ping and never mcpx.approve.proposal.
  */
 #pragma once
 
@@ -15,6 +18,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "envelope/dialect.h"
 
 struct pattern;
 
@@ -27,5 +31,8 @@ void pattern_free(struct pattern *pattern);
 
 struct str pattern_text(const struct pattern *pattern);
 
-/* Linear in the length of the kind. */
+/* Dotted if a '.' follows the first word, else slash. */
+enum dialect pattern_dialect(struct str text);
+
+/* `kind` is in its slash spelling, whatever the pattern's. Linear in its length. */
 bool pattern_matches(const struct pattern *pattern, struct str kind);

@@ -76,7 +76,7 @@ static struct str write_presence(const struct topic *topic,
     json_key(&w, S("participant"));
     at = out->len;
     system_participant(&w, note->participant->id,
-                       joins ? capset_json(note->capabilities) : S(""),
+                       joins ? capset_json(note->capabilities, DIALECT_SLASH) : S(""),
                        participant_type_name(note->type));
     end = out->len;
     system_end(&w);

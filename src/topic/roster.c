@@ -49,7 +49,8 @@ void roster_add(struct topic *topic, struct str element)
 
 static void write_element(struct json_writer *w, const struct participant *participant)
 {
-    system_participant(w, participant->id, capset_json(participant->capabilities),
+    system_participant(w, participant->id,
+                       capset_json(participant->capabilities, DIALECT_SLASH),
                        participant_type_name(participant->type));
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "envelope/dialect.h"
 
 enum { MODEL_MAX_KIND = 4096 };
 
@@ -74,8 +75,27 @@ static inline size_t model_colons(struct str text)
     return count;
 }
 
-/* Whole, or a pattern with one ':' and the part of the kind before its second ':'. */
-static inline bool model_matches(struct str pattern, struct str kind)
+static inline size_t model_word(struct str text)
+{
+    static const char bytes[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    size_t len = 0;
+
+    while (len < text.len && text.ptr[len] && strchr(bytes, text.ptr[len]))
+        len++;
+    return len;
+}
+
+/* A '.' behind the first word. */
+static inline bool model_is_dotted(struct str pattern)
+{
+    size_t end = model_word(pattern);
+
+    return end < pattern.len && pattern.ptr[end] == '.';
+}
+
+/* Slash: whole, or a pattern with one ':' and the part of the kind before its second
+ * ':'. */
+static inline bool model_matches_slash(struct str pattern, struct str kind)
 {
     size_t end;
 
@@ -85,4 +105,25 @@ static inline bool model_matches(struct str pattern, struct str kind)
         return false;
     end = str_find(kind, ':', str_find(kind, ':', 0) + 1);
     return model_matches_whole(pattern, str_slice(kind, 0, end));
+}
+
+/* Dotted: whole, or a pattern of mcp without ':' and the part before the first ':'. A
+ * star at the end takes the rest in anyway. */
+static inline bool model_matches_dotted(struct str pattern, struct str kind)
+{
+    if (model_matches_whole(pattern, kind))
+        return true;
+    if (model_colons(pattern) != 0 || !str_starts(pattern, S("mcp.")))
+        return false;
+    return model_matches_whole(pattern, str_slice(kind, 0, str_find(kind, ':', 0)));
+}
+
+/* `kind` is in slash spelling. */
+static inline bool model_matches(struct str pattern, struct str kind)
+{
+    char space[KIND_MAX_BYTES];
+
+    if (!model_is_dotted(pattern))
+        return model_matches_slash(pattern, kind);
+    return !kind_to_dotted(kind, space, &kind) && model_matches_dotted(pattern, kind);
 }

@@ -34,7 +34,7 @@ TEST(nothing_is_allowed_unless_a_capability_says_so)
         CHECK_INT(capset_may(set, *kind), VERDICT_DENY);
         CHECK_STR(capset_deciding(set, *kind), S(""));
     }
-    CHECK_STR(capset_json(set), S("[]"));
+    CHECK_STR(capset_json(set, DIALECT_SLASH), S("[]"));
     CHECK_INT(capset_patterns(set).count, 0);
     capset_unref(set);
     capsets_free(capsets);
@@ -78,7 +78,7 @@ TEST(members_with_equal_rights_share_one_set_until_the_last_lets_go)
     CHECK(a == b);
     CHECK(a != other);
     capset_unref(a);
-    CHECK_STR(capset_json(b), S("[\"mcp/*\",\"chat\"]"));
+    CHECK_STR(capset_json(b, DIALECT_SLASH), S("[\"mcp/*\",\"chat\"]"));
     CHECK_INT(capset_may(b, S("mcp/withdraw")), VERDICT_ALLOW);
     capset_unref(b);
     a = intern(capsets, LIST(S("mcp/*"), S("chat")));
@@ -108,7 +108,8 @@ TEST(the_json_of_a_set_is_escaped)
     struct capsets *capsets = capsets_new();
     struct capset *set = intern(capsets, LIST(S("a\"b\\c"), S("\u00e9\U0001f600")));
 
-    CHECK_STR(capset_json(set), S("[\"a\\\"b\\\\c\",\"\u00e9\U0001f600\"]"));
+    CHECK_STR(capset_json(set, DIALECT_SLASH),
+              S("[\"a\\\"b\\\\c\",\"\u00e9\U0001f600\"]"));
     capset_unref(set);
     capsets_free(capsets);
 }

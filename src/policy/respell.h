@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Patterns in another spelling, for those who read it (D20): dotted members are shown
+ * mcp.*, mcpx.withdraw.*, mcpx.reject.* and mcpx.approve.* for what was written as "mcp/"
+ * and a star. Only where the meaning is equal; what has no equal is shown as it is.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/str.h"
+#include "envelope/dialect.h"
+
+enum { RESPELL_MAX = 4 }; /* patterns that one may become */
+
+/* The patterns that together match exactly what `pattern` does, in the dialect given
+ * where there are such, else the pattern itself. Returns how many, at least one; the
+ * texts are static, borrowed from `pattern`, or in `space` (KIND_MAX_BYTES). */
+size_t respell_pattern(struct str pattern, enum dialect to, char *space,
+                       struct str ret[RESPELL_MAX]);
