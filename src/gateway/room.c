@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "envelope/system.h"
 #include "gateway/gateway.h"
 #include "gateway/override.h"
 #include "gateway/standing.h"
@@ -333,28 +332,52 @@ void room_welcome_again(struct live_room *room, struct participant *participant)
         room_welcome(room, member);
 }
 
+/* --- what the gateway says to all --- */
+
+void announcement_begin(struct announcement *say, struct live_room *room,
+                        const struct system_head *head)
+{
+    struct system_head full = *head;
+
+    say->room = room;
+    say->id = topic_system_id(&room->room.topic, say->id_text);
+    full.id = say->id;
+    full.wall_ms = loop_wall_ms(room->worker->loop);
+    buf_init(&say->out, 1 << 20);
+    system_begin(&say->w, &say->out, &full);
+}
+
+void announcement_end(struct announcement *say)
+{
+    struct topic *topic = &say->room->room.topic;
+
+    system_end(&say->w);
+    topic_append(topic,
+                 &(struct topic_entry){ .text = buf_str(&say->out),
+                                        .id_hash = ring_hash(&topic->ring, say->id) });
+    buf_done(&say->out);
+}
+
+void notice_begin(struct announcement *say, struct live_room *room, struct str name,
+                  struct str message)
+{
+    announcement_begin(say, room, &(struct system_head){ .kind = S("system/notice") });
+    json_put_str(&say->w, S("notice"), name);
+    json_put_str(&say->w, S("message"), message);
+}
+
 void room_announce_violation(struct live_room *room, const struct admission *a,
                              const struct refusal *refusal)
 {
-    struct topic *topic = &room->room.topic;
-    char id_text[SYSTEM_ID];
-    struct str id;
-    struct json_writer w;
-    struct buf out;
+    struct announcement say;
 
     if (refusal->err != ERR_CAPABILITY_VIOLATION ||
         !room->settings->topic.announces_violations)
         return;
-    id = topic_system_id(topic, id_text);
-    buf_init(&out, 1 << 20);
-    system_begin(&w, &out,
-                 &(struct system_head){
-                     .kind = S("system/violation"), .id = id, .wall_ms = a->wall_ms });
-    json_put_str(&w, S("participant"), a->sender->id);
-    json_put_str(&w, S("error"), str_of(err_name(refusal->err)));
-    json_put_str(&w, S("attempted_kind"), a->env.kind_text);
-    system_end(&w);
-    topic_append(topic, &(struct topic_entry){ .text = buf_str(&out),
-                                               .id_hash = ring_hash(&topic->ring, id) });
-    buf_done(&out);
+    announcement_begin(&say, room,
+                       &(struct system_head){ .kind = S("system/violation") });
+    json_put_str(&say.w, S("participant"), a->sender->id);
+    json_put_str(&say.w, S("error"), str_of(err_name(refusal->err)));
+    json_put_str(&say.w, S("attempted_kind"), a->env.kind_text);
+    announcement_end(&say);
 }

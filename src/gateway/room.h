@@ -11,6 +11,7 @@
 
 #include "admit/admit.h"
 #include "base/list.h"
+#include "envelope/system.h"
 #include "gateway/worker.h"
 #include "identity/identity.h"
 
@@ -75,6 +76,33 @@ void room_welcome_again(struct live_room *room, struct participant *participant)
 
 /* "proposals": the open ones, as in the welcome. */
 void room_write_proposals(struct live_room *room, struct json_writer *w);
+
+/*
+ * What the gateway says to the whole room; it stands in the log like everything else.
+ *
+ *     announcement_begin(&say, room, &(struct system_head){ .kind = S("system/…") });
+ *     json_put_str(&say.w, …);                      the members of the payload
+ *     announcement_end(&say);
+ *
+ * The head's `id` and `wall_ms` are filled in. What stands in topic_reserve()'s place is
+ * lost at the end, so begin after it was read.
+ */
+struct announcement {
+    struct live_room *room;
+    struct json_writer w;
+    struct buf out;
+    struct str id; /* in `id_text` */
+    char id_text[SYSTEM_ID];
+};
+
+void announcement_begin(struct announcement *say, struct live_room *room,
+                        const struct system_head *head);
+void announcement_end(struct announcement *say);
+
+/* Begins a system/notice {"notice":NAME,"message":…}, which people in the room should
+ * see; more members may follow before announcement_end(). */
+void notice_begin(struct announcement *say, struct live_room *room, struct str name,
+                  struct str message);
 
 /* Tells the room of a capability violation, where the topic says so. */
 void room_announce_violation(struct live_room *room, const struct admission *admission,
