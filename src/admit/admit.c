@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "admit/admit.h"
 
+#include "envelope/strict.h"
+
 typedef enum err (*admit_check)(struct admission *a, struct refusal *r);
 
 static enum err refuse(struct refusal *r, enum err err, struct str field,
@@ -111,6 +113,33 @@ static enum err check_capability(struct admission *a, struct refusal *r)
     return refuse(r, ERR_CAPABILITY_VIOLATION, S("kind"), "you lack the capability");
 }
 
+bool room_is_strict(const struct room *room)
+{
+    return room->rules->is_strict;
+}
+
+static bool must_be_strict(const struct admission *a)
+{
+    return room_is_strict(a->room);
+}
+
+/* D21: what the kind was allowed for must be what the payload asks for. */
+static enum err check_payload(struct admission *a, struct refusal *r)
+{
+    struct strict_problem problem = {};
+    enum err err;
+
+    if (!must_be_strict(a))
+        return OK;
+    err = strict_check(&a->env.kind, a->env.payload, a->scratch, &problem);
+    a->was_checked = !err;
+    if (!err)
+        return OK;
+    r->expected = problem.expected;
+    return refuse(r, err, problem.field,
+                  problem.what ? problem.what : "too many escapes to resolve");
+}
+
 /* D11: what MCPx demands of the envelope itself. */
 static enum err check_correlation(struct admission *a, struct refusal *r)
 {
@@ -199,8 +228,8 @@ static enum err set_routing(struct admission *a, struct refusal *r)
 /* The order matters: a text that cannot be read is not judged further, and nothing is
  * counted or entered before the last check has passed. */
 static const admit_check checks[] = {
-    check_kind,        check_from,      check_paused, check_capability,
-    check_correlation, check_duplicate, check_ledger,
+    check_kind,    check_from,        check_paused,    check_capability,
+    check_payload, check_correlation, check_duplicate, check_ledger,
 };
 
 enum err admit(struct admission *a, struct refusal *r)
@@ -226,7 +255,8 @@ enum err admit(struct admission *a, struct refusal *r)
                                                          .to = a->env.to,
                                                          .to_count = a->env.to_count,
                                                          .also = a->effect.watcher,
-                                                         .sender = a->member });
+                                                         .sender = a->member,
+                                                         .was_checked = a->was_checked });
     /* The watcher's name above is the request's, which this may forget. */
     ledger_enter(&a->room->ledger, &a->env, &a->effect, a->wall_ms);
     return OK;

@@ -19,9 +19,15 @@
 #include "envelope/envelope.h"
 #include "topic/topic.h"
 
+/* What a topic demands of envelopes besides capabilities. */
+struct admit_rules {
+    bool is_strict; /* payloads must say what their kinds say, D21 */
+};
+
 /* A topic together with what admission keeps about it. */
 struct room {
     struct topic topic;
+    const struct admit_rules *rules;
     struct ledger ledger;
 };
 
@@ -49,6 +55,7 @@ struct admission {
     struct envelope env;
     uint64_t id_hash; /* of env.id, in the topic's ring */
     struct ledger_effect effect;
+    bool was_checked; /* strictly, D21 */
     bool is_executed; /* a kind that the gateway carried out itself: nothing was appended
                        */
 };
@@ -58,6 +65,7 @@ struct refusal {
     enum err err;
     const char *what;
     struct str field;
+    struct str expected;     /* in that field; "" where there is nothing to say */
     size_t at;               /* byte offset, malformed envelopes only */
     uint64_t retry_after_ms; /* rate_limited */
     const char *state;       /* of the proposal concerned */
@@ -67,6 +75,9 @@ struct refusal {
 /* OK: it is in the log. Otherwise the error, with `refusal` filled. ERR_UTF8 means the
  * text is not UTF-8 at all: the connection must fail (D6). */
 enum err admit(struct admission *admission, struct refusal *refusal);
+
+/* Must whatever is said in the room now pass the strict check (D21)? */
+bool room_is_strict(const struct room *room);
 
 /* The rights that decide: those of the connection, or of the poster. */
 struct capset *admission_capabilities(const struct admission *admission);

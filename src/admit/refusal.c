@@ -58,6 +58,8 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
 {
     if (r->field.len)
         json_put_str(w, S("field"), quoted_field(r));
+    if (r->expected.len)
+        json_put_str(w, S("expected"), r->expected);
     if (r->err == ERR_MALFORMED_ENVELOPE)
         json_put_uint(w, S("offset"), r->at);
     if (r->err == ERR_UNSUPPORTED_PROTOCOL)

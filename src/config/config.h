@@ -42,6 +42,7 @@ enum config_duplicate {
     CONFIG_DUPLICATE_REFUSE
 };
 enum config_proposals { CONFIG_PROPOSALS_FREE, CONFIG_PROPOSALS_ONCE };
+enum config_validation { CONFIG_VALIDATION_LAZY, CONFIG_VALIDATION_STRICT };
 
 struct config_tls {
     struct str certificate; /* both or none; "" is none */
@@ -53,6 +54,7 @@ struct config_topic {
     struct str name; /* "" in the defaults */
     enum config_duplicate duplicate;
     enum config_proposals proposals;
+    enum config_validation validation;
     size_t ring_messages;
     size_t ring_bytes;
     uint64_t proposal_expiry_ms;

@@ -23,6 +23,7 @@ static const char *const log_levels[] = { "error", "warn", "info", "debug", NULL
 static const char *const off_on[] = { "off", "on", NULL };
 static const char *const duplicates[] = { "share", "replace", "refuse", NULL };
 static const char *const proposal_modes[] = { "free", "once", NULL };
+static const char *const validations[] = { "lazy", "strict", NULL };
 static const char *const participant_types[] = { "human", "agent", "service", NULL };
 
 /* clang-format off */
@@ -37,6 +38,7 @@ static const struct option tls_options[] = {
 static const struct option topic_options[] = {
     { T(duplicate,           OPTION_CHOICE), .preset = "share", .choices = duplicates,               .help = "several connections of one id: all take part, the newest replaces the others, or the newest is refused" },
     { T(proposals,           OPTION_CHOICE), .preset = "once",  .choices = proposal_modes,           .help = "how often a proposal may be fulfilled" },
+    { T(validation,          OPTION_CHOICE), .preset = "lazy",  .choices = validations,              .help = "whether payloads must say what their kinds say; lazy does not look" },
     { T(ring_messages,       OPTION_COUNT),  .preset = "1000",  .min = "0", .max = "1000000",        .help = "envelopes kept in memory for those who reconnect" },
     { T(ring_bytes,          OPTION_SIZE),   .preset = "4MiB",  .min = "0", .max = "1GiB",           .help = "bytes kept in memory for those who reconnect" },
     { ROW_MS(struct config_topic, proposal_expiry), .preset = "5m",   .min = "1s", .max = "24h",     .help = "how long a proposal stays open" },

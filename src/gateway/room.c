@@ -89,6 +89,7 @@ static struct live_room *room_new(struct worker *worker, struct str topic,
                                       .settings = &settings->topic,
                                       .ops = &topic_ops,
                                       .scratch = loop_scratch(worker->loop) });
+    room->room.rules = &settings->rules;
     ledger_init(&room->room.ledger, &settings->ledger);
     map_set(&worker->rooms, room->room.topic.name, room);
     room_left(room); /* nobody is here yet */
@@ -316,6 +317,8 @@ void room_welcome(struct live_room *room, struct member *member)
     json_put_str(&w, S("routing"),
                  member->routing == ROUTE_ALL ? S("all") : S("directed"));
     json_put_str(&w, S("presence"), presence_names[member->lane->presence]);
+    json_put_str(&w, S("validation"),
+                 room_is_strict(&room->room) ? S("strict") : S("lazy"));
     json_put_bool(&w, S("announced"), me->announced == ANNOUNCED_PRESENT);
     room_write_proposals(room, &w);
     json_object_close(&w);
@@ -354,7 +357,8 @@ void announcement_end(struct announcement *say)
     system_end(&say->w);
     topic_append(topic,
                  &(struct topic_entry){ .text = buf_str(&say->out),
-                                        .id_hash = ring_hash(&topic->ring, say->id) });
+                                        .id_hash = ring_hash(&topic->ring, say->id),
+                                        .was_checked = true });
     buf_done(&say->out);
 }
 

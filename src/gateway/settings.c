@@ -155,6 +155,9 @@ static void lay_out_room(const struct config *config, const struct config_topic 
             .max_members_each = limits->connections_per_participant,
             .announces_violations = topic->announce_violations,
         },
+        .rules = {
+            .is_strict = topic->validation == CONFIG_VALIDATION_STRICT,
+        },
         .ledger = {
             .mode = (enum proposal_mode)topic->proposals,
             .expiry_ms = topic->proposal_expiry_ms,

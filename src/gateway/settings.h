@@ -27,6 +27,7 @@ struct tls;
 struct room_settings {
     struct str name; /* "" for those that are not named */
     struct topic_settings topic;
+    struct admit_rules rules;
     struct ledger_settings ledger;
     uint64_t presence_delay_ms;
 };

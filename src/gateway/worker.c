@@ -194,6 +194,7 @@ void worker_apply(struct worker *worker, struct settings *settings)
         room->room.topic.settings = &room->settings->topic;
         room->room.topic.ring.max_entries = room->settings->topic.ring_messages;
         room->room.topic.ring.max_bytes = room->settings->topic.ring_bytes;
+        room->room.rules = &room->settings->rules;
         room->room.ledger.settings = &room->settings->ledger;
     }
     replace_config_tokens(worker, old, settings);

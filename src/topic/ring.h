@@ -42,6 +42,7 @@ struct entry {
     uint32_t len;     /* of the text */
     bool has_to;
     bool is_presence;
+    bool was_checked; /* the payload says what the kind says (D21) */
     union {
         struct {
             struct block *block; /* borrowed: the ring's oldest block holds it */

@@ -324,10 +324,12 @@ static struct entry index_entry(const struct topic *topic,
     if (entry->presence)
         return (struct entry){ .len = (uint32_t)entry->text.len,
                                .is_presence = true,
+                               .was_checked = true,
                                .presence = *entry->presence };
     return (struct entry){
         .len = (uint32_t)entry->text.len,
         .has_to = entry->to_count > 0,
+        .was_checked = entry->was_checked,
         .block = tail,
         .also_hash = entry->also.len ? hash_of(&topic->ring.key, entry->also) : 0,
         .sender = entry->sender ? entry->sender->number : 0,

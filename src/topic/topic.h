@@ -152,6 +152,7 @@ struct topic_entry {
     size_t to_count;
     struct str also;       /* a participant reached besides, D17; "" for none */
     struct member *sender; /* NULL: the gateway, or a poster */
+    bool was_checked;      /* the payload says what the kind says (D21) */
     const struct presence_note *presence; /* what the text was made from; NULL: no such */
 };
 

@@ -36,6 +36,7 @@ struct gate {
     struct room room;
     struct topic_settings topic_settings;
     struct ledger_settings ledger_settings;
+    struct admit_rules rules;
     struct admit_limits limits;
     struct arena scratch;
     struct capsets *capsets;
@@ -96,6 +97,7 @@ static void gate_init(struct gate *gate)
                                       .settings = &gate->topic_settings,
                                       .ops = &topic_ops,
                                       .scratch = &gate->scratch });
+    gate->room.rules = &gate->rules;
     ledger_init(&gate->room.ledger, &gate->ledger_settings);
     join(gate, &gate->a, S("a"), (struct str_list){ agent, 4 }, ROUTE_DIRECTED);
     join(gate, &gate->h, S("h"), (struct str_list){ human, 3 }, ROUTE_ALL);
@@ -162,6 +164,9 @@ static enum err send(struct gate *gate, struct member *member, struct str text)
 #define TEXT(id, from, kind, more)                                     \
     S("{\"protocol\":\"mcpx/v0.1\",\"id\":\"" id "\",\"from\":\"" from \
       "\",\"kind\":\"" kind "\",\"payload\":{}" more "}")
+#define SAYING(id, from, kind, payload)                                \
+    S("{\"protocol\":\"mcpx/v0.1\",\"id\":\"" id "\",\"from\":\"" from \
+      "\",\"kind\":\"" kind "\",\"payload\":" payload "}")
 #define ABOUT(id) ",\"correlation_id\":\"" id "\""
 
 TEST(what_passes_is_in_the_log_byte_for_byte)
@@ -293,6 +298,50 @@ TEST(violations_are_counted_for_the_sender)
               ERR_CAPABILITY_VIOLATION);
     CHECK_INT(conduct_of(&gate.a)->violations, 2);
     CHECK_INT(conduct_of(&gate.h)->violations, 0);
+    gate_done(&gate);
+}
+
+/* D21 */
+TEST(a_strict_room_refuses_what_a_lazy_one_does_not_look_at)
+{
+    struct str spoof =
+        SAYING("1", "h", "mcp/request:tools/read", "{\"method\":\"tools/call\"}");
+    struct gate gate;
+
+    gate_init(&gate);
+    gate.rules.is_strict = true;
+    CHECK(room_is_strict(&gate.room));
+    CHECK_INT(send(&gate, &gate.h, spoof), ERR_KIND_PAYLOAD_MISMATCH);
+    CHECK_STR(gate.refusal.field, S("payload.method"));
+    CHECK_STR(gate.refusal.expected, S("tools/read"));
+    CHECK_INT(send(&gate, &gate.h,
+                   SAYING("1", "h", "mcp/request:tools/call:a",
+                          "{\"method\":\"tools/call\",\"params\":{\"name\":\"b\"}}")),
+              ERR_KIND_PAYLOAD_MISMATCH);
+    CHECK_STR(gate.refusal.field, S("payload.params.name"));
+    CHECK_INT(send(&gate, &gate.h, TEXT("2", "h", "mcp/response:x", "")),
+              ERR_KIND_PAYLOAD_MISMATCH); /* before the missing correlation */
+    gate.rules.is_strict = false;
+    CHECK(!room_is_strict(&gate.room));
+    CHECK_INT(send(&gate, &gate.h, spoof), OK);
+    gate_done(&gate);
+}
+
+TEST(an_entry_remembers_whether_it_was_checked)
+{
+    struct gate gate;
+    const struct ring *ring = &gate.room.topic.ring;
+
+    gate_init(&gate);
+    CHECK_INT(send(&gate, &gate.h, SAYING("1", "h", "mcp/request:x", "{}")), OK);
+    CHECK(!ring_at(ring, 1)->was_checked);
+    gate.rules.is_strict = true;
+    CHECK_INT(
+        send(&gate, &gate.h, SAYING("2", "h", "mcp/request:x", "{\"method\":\"x\"}")),
+        OK);
+    CHECK(ring_at(ring, 2)->was_checked);
+    CHECK_INT(send(&gate, &gate.h, TEXT("3", "h", "chat", "")), OK);
+    CHECK(ring_at(ring, 3)->was_checked);
     gate_done(&gate);
 }
 

@@ -91,7 +91,8 @@ TEST(a_topic_has_the_defaults_of_its_file)
         parse(S("topics:\n"
                 "  open: false\n"
                 "  named:\n"
-                "    zoo: { ring_messages: 5, announce_violations: on }\n"
+                "    zoo: { ring_messages: 5, announce_violations: on,\n"
+                "           validation: strict }\n"
                 "    bar:\n"
                 "  defaults: { proposal_expiry: 1h, duplicate: refuse }\n"));
     const struct config_topic *topic;
@@ -104,6 +105,7 @@ TEST(a_topic_has_the_defaults_of_its_file)
     CHECK_INT(topic->mark.column, 5);
     CHECK_INT(topic->ring_messages, 5);
     CHECK(topic->announce_violations);
+    CHECK_INT(topic->validation, CONFIG_VALIDATION_STRICT);
     CHECK_INT(topic->proposal_expiry_ms, 3600000);
     CHECK_INT(topic->duplicate, CONFIG_DUPLICATE_REFUSE);
     topic = config_topic_find(config, S("bar"));
@@ -118,6 +120,7 @@ TEST(a_topic_has_the_defaults_of_its_file)
     CHECK_INT(topic->presence_delay_ms, 50);
     CHECK_INT(topic->max_members, 10000);
     CHECK(!topic->announce_violations);
+    CHECK_INT(topic->validation, CONFIG_VALIDATION_LAZY);
     config_free(config);
 }
 

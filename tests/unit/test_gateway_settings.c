@@ -76,7 +76,8 @@ TEST(named_topics_have_their_own_settings_and_closed_ones_do_not_exist)
           "  open: false\n"
           "  defaults: { ring_messages: 5, duplicate: refuse }\n"
           "  named:\n"
-          "    ops: { duplicate: replace, proposals: free, announce_violations: on }\n"
+          "    ops: { duplicate: replace, proposals: free, announce_violations: on,\n"
+          "           validation: strict }\n"
           "    lab: {}\n"));
     const struct room_settings *ops = settings_room(settings, S("ops"));
     const struct room_settings *lab = settings_room(settings, S("lab"));
@@ -86,6 +87,7 @@ TEST(named_topics_have_their_own_settings_and_closed_ones_do_not_exist)
     CHECK_INT(ops->topic.ring_messages, 5);
     CHECK_INT(ops->ledger.mode, PROPOSALS_FREE);
     CHECK(ops->topic.announces_violations);
+    CHECK(ops->rules.is_strict && !lab->rules.is_strict);
     CHECK_INT(lab->topic.duplicate, DUPLICATE_REFUSE);
     CHECK_INT(lab->ledger.mode, PROPOSALS_ONCE);
     CHECK(settings_room(settings, S("other")) == NULL);
