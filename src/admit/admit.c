@@ -140,6 +140,37 @@ static enum err check_payload(struct admission *a, struct refusal *r)
                   problem.what ? problem.what : "too many escapes to resolve");
 }
 
+static bool is_held_by_guard(const struct admission *a)
+{
+    return a->sender->type == TYPE_AGENT && a->env.kind.type == KIND_REQUEST &&
+           !kind_is_notification(&a->env.kind);
+}
+
+/* Answers and talk go on: what has begun can end. */
+static enum err check_loop_guard(struct admission *a, struct refusal *r)
+{
+    struct loop_guard *guard = &a->room->guard;
+    uint64_t limit = a->room->rules->loop_guard;
+
+    if (!limit || guard->count < limit || !is_held_by_guard(a))
+        return OK;
+    r->count = guard->count;
+    r->limit = limit;
+    r->is_trip = guard->told_limit != limit;
+    guard->told_limit = limit;
+    return refuse(r, ERR_LOOP_GUARD, S(""),
+                  "agents have talked among themselves for too long; a human must speak");
+}
+
+static void note_speaker(struct room *room, enum participant_type type)
+{
+    switch (type) {
+    case TYPE_AGENT: room->guard.count++; break;
+    case TYPE_HUMAN: room->guard = (struct loop_guard){}; break;
+    case TYPE_SERVICE: break;
+    }
+}
+
 /* D11: what MCPx demands of the envelope itself. */
 static enum err check_correlation(struct admission *a, struct refusal *r)
 {
@@ -228,8 +259,8 @@ static enum err set_routing(struct admission *a, struct refusal *r)
 /* The order matters: a text that cannot be read is not judged further, and nothing is
  * counted or entered before the last check has passed. */
 static const admit_check checks[] = {
-    check_kind,    check_from,        check_paused,    check_capability,
-    check_payload, check_correlation, check_duplicate, check_ledger,
+    check_kind,       check_from,        check_paused,    check_capability, check_payload,
+    check_loop_guard, check_correlation, check_duplicate, check_ledger,
 };
 
 enum err admit(struct admission *a, struct refusal *r)
@@ -259,5 +290,6 @@ enum err admit(struct admission *a, struct refusal *r)
                                                          .was_checked = a->was_checked });
     /* The watcher's name above is the request's, which this may forget. */
     ledger_enter(&a->room->ledger, &a->env, &a->effect, a->wall_ms);
+    note_speaker(a->room, (enum participant_type)a->sender->type);
     return OK;
 }

@@ -21,13 +21,21 @@
 
 /* What a topic demands of envelopes besides capabilities. */
 struct admit_rules {
-    bool is_strict; /* payloads must say what their kinds say, D21 */
+    bool is_strict;    /* payloads must say what their kinds say, D21 */
+    size_t loop_guard; /* envelopes of agents in a row; 0: as many as they like */
+};
+
+/* Agents that talk among themselves are held up until a human speaks. */
+struct loop_guard {
+    uint64_t count;      /* envelopes of agents since then */
+    uint64_t told_limit; /* of which the room has heard that it is reached; 0: none */
 };
 
 /* A topic together with what admission keeps about it. */
 struct room {
     struct topic topic;
     const struct admit_rules *rules;
+    struct loop_guard guard;
     struct ledger ledger;
 };
 
@@ -69,6 +77,8 @@ struct refusal {
     size_t at;               /* byte offset, malformed envelopes only */
     uint64_t retry_after_ms; /* rate_limited */
     const char *state;       /* of the proposal concerned */
+    uint64_t count, limit;   /* loop_guard */
+    bool is_trip;            /* loop_guard: the first since a human spoke */
     bool is_abuse;           /* persistent: close with 4029 */
 };
 

@@ -77,6 +77,10 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
     }
     if (r->err == ERR_RATE_LIMITED)
         json_put_uint(w, S("retry_after_ms"), r->retry_after_ms);
+    if (r->err == ERR_LOOP_GUARD) {
+        json_put_uint(w, S("count"), r->count);
+        json_put_uint(w, S("limit"), r->limit);
+    }
     if (r->state)
         json_put_str(w, S("state"), str_of(r->state));
 }

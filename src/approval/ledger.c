@@ -180,8 +180,7 @@ static enum err judge_request(struct ledger *ledger, const struct envelope *env,
     struct proposal *proposal =
         env->correlation_id.ptr ? find(ledger, env->correlation_id, wall_ms) : NULL;
 
-    ret->type =
-        str_starts(env->kind.method, S("notifications/")) ? EFFECT_NONE : EFFECT_REQUEST;
+    ret->type = kind_is_notification(&env->kind) ? EFFECT_NONE : EFFECT_REQUEST;
     if (!proposal || !fulfils(ledger, env, proposal))
         return OK; /* a request of its own, or a thread: changes nothing */
     if (ledger->settings->mode != PROPOSALS_FREE) {

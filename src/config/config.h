@@ -61,6 +61,7 @@ struct config_topic {
     uint64_t presence_delay_ms;
     size_t max_members;
     bool announce_violations;
+    size_t loop_guard; /* 0: off */
 };
 
 struct config_topics {

@@ -33,6 +33,12 @@ struct kind {
     struct str context; /* ptr NULL where there is none */
 };
 
+/* Of a request: it is one that nobody answers. */
+static inline bool kind_is_notification(const struct kind *kind)
+{
+    return str_starts(kind->method, S("notifications/"));
+}
+
 /* ERR_RESERVED_NAMESPACE for `system`, `system/…` and bare `presence`, ERR_MALFORMED_KIND
  * for whatever else fails the grammar. The result borrows from `text`. */
 enum err kind_parse(struct str text, struct kind *ret);

@@ -108,6 +108,19 @@ static void answer_list(struct gather *gather)
     call_free(gather);
 }
 
+static void write_loop_guard(const struct room *room, struct json_writer *w)
+{
+    json_key(w, S("loop_guard"));
+    json_object_open(w);
+    json_put_uint(w, S("count"), room->guard.count);
+    json_key(w, S("limit"));
+    if (room->rules->loop_guard)
+        json_uint(w, room->rules->loop_guard);
+    else
+        json_null(w);
+    json_object_close(w);
+}
+
 static void visit_topics(struct gather *gather [[maybe_unused]], struct gather_part *part)
 {
     const struct live_room *room;
@@ -124,6 +137,7 @@ static void visit_topics(struct gather *gather [[maybe_unused]], struct gather_p
         json_put_uint(&w, S("envelopes"), topic->ring.next_seq - 1);
         json_put_uint(&w, S("held"), topic->ring.next_seq - topic->ring.first_seq);
         json_put_uint(&w, S("worker"), part->worker->index);
+        write_loop_guard(&room->room, &w);
         json_object_close(&w);
     }
 }
@@ -134,6 +148,29 @@ void admin_topics(struct exchange *x)
 
     call->list_name = S("topics");
     call_start(call);
+}
+
+void admin_reset_loop_guard(struct exchange *x)
+{
+    struct live_room *room = room_find(x->worker, x->topic);
+    struct json_writer w;
+    struct buf out;
+
+    if (!room) {
+        exchange_fail(x, ERR_NOT_FOUND, "There is no such topic.");
+        return;
+    }
+    log_info("loop_guard.reset", "topic=%s by=%s", LOG_TEXT(x->topic),
+             LOG_TEXT(x->identity->id));
+    buf_init(&out, 4096);
+    json_write_init(&w, &out);
+    json_object_open(&w);
+    json_put_str(&w, S("topic"), x->topic);
+    json_put_uint(&w, S("was"), room->room.guard.count);
+    json_object_close(&w);
+    room->room.guard = (struct loop_guard){};
+    exchange_json(x, 200, &out);
+    buf_done(&out);
 }
 
 static void write_member(const struct member *member, struct worker *worker,

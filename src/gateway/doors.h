@@ -19,6 +19,7 @@ void session_delete(struct exchange *x);
 /* admin_door.c, token_door.c: administration */
 void admin_capabilities(struct exchange *x);
 void admin_topics(struct exchange *x);
+void admin_reset_loop_guard(struct exchange *x);
 void admin_members(struct exchange *x);
 void admin_kick(struct exchange *x);
 void admin_pause(struct exchange *x);

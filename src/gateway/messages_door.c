@@ -109,7 +109,7 @@ static void post(struct exchange *x, struct live_room *room)
     metrics_count_verdict(&worker->metrics, err);
     if (err) {
         refuse(x, &a, &refusal);
-        room_announce_violation(room, &a, &refusal);
+        room_hear_refusal(room, &a, &refusal);
         return;
     }
     reply_id(x, a.env.id);

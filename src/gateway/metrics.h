@@ -24,6 +24,7 @@
     X(envelopes_refused,    counter, "moot_envelopes_refused_total",    "Envelopes refused, for any reason.") \
     X(violations,           counter, "moot_capability_violations_total","Envelopes refused for want of a capability.") \
     X(rate_limited,         counter, "moot_rate_limited_total",         "Envelopes refused because they came too fast.") \
+    X(loop_guard_trips,     counter, "moot_loop_guard_trips_total",     "Times that agents were held up until a human spoke.") \
     X(slow_consumers,       counter, "moot_slow_consumers_total",       "Connections closed because they read too slowly (4008).") \
     X(bytes_received,       counter, "moot_envelope_bytes_received_total", "Bytes of envelopes that arrived.") \
     X(bytes_sent,           counter, "moot_bytes_sent_total",           "Bytes handed to the network.") \

@@ -370,18 +370,39 @@ void notice_begin(struct announcement *say, struct live_room *room, struct str n
     json_put_str(&say->w, S("message"), message);
 }
 
-void room_announce_violation(struct live_room *room, const struct admission *a,
-                             const struct refusal *refusal)
+static void announce_violation(struct live_room *room, const struct admission *a,
+                               enum err err)
 {
     struct announcement say;
 
-    if (refusal->err != ERR_CAPABILITY_VIOLATION ||
-        !room->settings->topic.announces_violations)
-        return;
     announcement_begin(&say, room,
                        &(struct system_head){ .kind = S("system/violation") });
     json_put_str(&say.w, S("participant"), a->sender->id);
-    json_put_str(&say.w, S("error"), str_of(err_name(refusal->err)));
+    json_put_str(&say.w, S("error"), str_of(err_name(err)));
     json_put_str(&say.w, S("attempted_kind"), a->env.kind_text);
     announcement_end(&say);
+}
+
+static void announce_loop(struct live_room *room, const struct refusal *refusal)
+{
+    struct announcement say;
+
+    notice_begin(&say, room, S("loop_guard"),
+                 S("Agents have talked among themselves for too long. Their requests are "
+                   "refused until a human speaks or an administrator resets the guard."));
+    json_put_uint(&say.w, S("count"), refusal->count);
+    json_put_uint(&say.w, S("limit"), refusal->limit);
+    announcement_end(&say);
+}
+
+void room_hear_refusal(struct live_room *room, const struct admission *a,
+                       const struct refusal *refusal)
+{
+    if (refusal->err == ERR_CAPABILITY_VIOLATION &&
+        room->settings->topic.announces_violations)
+        announce_violation(room, a, refusal->err);
+    if (refusal->is_trip) {
+        room->worker->metrics.loop_guard_trips++;
+        announce_loop(room, refusal);
+    }
 }

@@ -20,6 +20,7 @@ static const struct route routes[] = {
     { HTTP_POST,   S("/admin/tokens"),                       ACCESS_ADMIN,    AT_FIRST_WORKER, false, tokens_create },
     { HTTP_DELETE, S("/admin/tokens/{}"),                    ACCESS_ADMIN,    AT_FIRST_WORKER, false, tokens_revoke },
     { HTTP_GET,    S("/admin/topics"),                       ACCESS_ADMIN,    ANYWHERE,        false, admin_topics },
+    { HTTP_POST,   S("/admin/topics/{}/loop-guard/reset"),   ACCESS_ADMIN,    TOPIC_IN_PATH,   false, admin_reset_loop_guard },
     { HTTP_GET,    S("/admin/members"),                      ACCESS_ADMIN,    ANYWHERE,        false, admin_members },
     { HTTP_POST,   S("/admin/members/{}/kick"),              ACCESS_ADMIN,    AT_FIRST_WORKER, false, admin_kick },
     { HTTP_POST,   S("/admin/members/{}/pause"),             ACCESS_ADMIN,    AT_FIRST_WORKER, false, admin_pause },

@@ -157,6 +157,7 @@ static void lay_out_room(const struct config *config, const struct config_topic 
         },
         .rules = {
             .is_strict = topic->validation == CONFIG_VALIDATION_STRICT,
+            .loop_guard = topic->loop_guard,
         },
         .ledger = {
             .mode = (enum proposal_mode)topic->proposals,

@@ -217,7 +217,7 @@ static void refuse(struct ws_client *client, const struct admission *a,
         return;
     }
     send_error(client, a, refusal);
-    room_announce_violation(live_room_of(member_topic(&client->member)), a, refusal);
+    room_hear_refusal(live_room_of(member_topic(&client->member)), a, refusal);
     if (refusal->is_abuse)
         ws_close(client, WS_CODE_RATE, S("rate_limited: too fast for too long"));
 }

@@ -37,7 +37,7 @@ function mootConfig({ port, data, participants, settings }) {
     `data: ${data}`,
     `workers: ${settings.workers ?? 1}`,
     ...settings.tls ? [`tls: { certificate: "${settings.tls.certificate}", key: "${settings.tls.key}" }`] : [],
-    `topics: { open: true, max: ${settings.maxTopics ?? 100000}, defaults: { max_members: 100000 } }`,
+    `topics: { open: true, max: ${settings.maxTopics ?? 100000}, defaults: { max_members: 100000, loop_guard: off } }`,
     'limits:',
     '  connections_per_participant: 100000',
     '  rate_messages: 0',

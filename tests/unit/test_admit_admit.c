@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -342,6 +343,91 @@ TEST(an_entry_remembers_whether_it_was_checked)
     CHECK(ring_at(ring, 2)->was_checked);
     CHECK_INT(send(&gate, &gate.h, TEXT("3", "h", "chat", "")), OK);
     CHECK(ring_at(ring, 3)->was_checked);
+    gate_done(&gate);
+}
+
+static enum err send_numbered(struct gate *gate, struct member *member, struct str kind,
+                              const char *more)
+{
+    static unsigned count;
+    char text[256];
+    int len = snprintf(text, sizeof(text),
+                       "{\"protocol\":\"mcpx/v0.1\",\"id\":\"n%u\",\"from\":\"" STR_FMT
+                       "\",\"kind\":\"" STR_FMT "\",\"payload\":{}%s}",
+                       ++count, STR_ARG(member->participant->id), STR_ARG(kind), more);
+
+    return send(gate, member, (struct str){ text, (size_t)len });
+}
+
+#define SEND(member, kind)       send_numbered(&gate, &(member), S(kind), "")
+#define SEND_ABOUT(member, kind) send_numbered(&gate, &(member), S(kind), ABOUT("x"))
+
+TEST(agents_that_talk_among_themselves_are_held_up_until_a_human_speaks)
+{
+    struct gate gate;
+
+    gate_init(&gate);
+    gate.rules.loop_guard = 3;
+    gate.h.participant->type = TYPE_HUMAN;
+    gate.t.participant->type = TYPE_SERVICE;
+    CHECK_INT(SEND(gate.a, "chat"), OK);
+    CHECK_INT(SEND(gate.a, "mcp/request:tools/list"), OK);
+    CHECK_INT(SEND(gate.a, "notes/x"), ERR_CAPABILITY_VIOLATION); /* does not count */
+    CHECK_INT(SEND_ABOUT(gate.t, "mcp/response:x"), OK);          /* nor does a service */
+    CHECK_INT(gate.room.guard.count, 2);
+    CHECK_INT(SEND_ABOUT(gate.a, "mcp/response:x"), OK);
+    CHECK_INT(SEND(gate.a, "mcp/request:tools/list"), ERR_LOOP_GUARD);
+    CHECK_INT(gate.refusal.count, 3);
+    CHECK_INT(gate.refusal.limit, 3);
+    CHECK(gate.refusal.is_trip);
+    CHECK_INT(SEND(gate.a, "chat"), OK); /* everything else goes on, and counts */
+    CHECK_INT(SEND_ABOUT(gate.a, "mcp/response:x"), OK);
+    CHECK_INT(SEND(gate.a, "mcp/request:tools/list"), ERR_LOOP_GUARD);
+    CHECK_INT(gate.refusal.count, 5);
+    CHECK(!gate.refusal.is_trip);
+    gate.a.participant->type = TYPE_SERVICE;
+    CHECK_INT(SEND(gate.a, "mcp/request:tools/list"), OK);
+    gate.a.participant->type = TYPE_AGENT;
+    CHECK_INT(SEND(gate.h, "mcp/request:tools/list"), OK); /* a human, and it speaks */
+    CHECK_INT(gate.room.guard.count, 0);
+    CHECK_INT(SEND(gate.a, "mcp/request:tools/list"), OK);
+    gate_done(&gate);
+}
+
+TEST(notifications_pass_the_loop_guard_and_a_room_may_have_none)
+{
+    struct gate gate;
+
+    gate_init(&gate);
+    gate.h.participant->type = TYPE_AGENT; /* may send everything */
+    gate.rules.loop_guard = 1;
+    CHECK_INT(SEND(gate.h, "chat"), OK);
+    CHECK_INT(SEND(gate.h, "mcp/request:notifications/progress"), OK);
+    CHECK_INT(SEND(gate.h, "mcp/proposal:x"), OK);
+    CHECK_INT(SEND(gate.h, "mcp/request:notifications"), ERR_LOOP_GUARD);
+    CHECK(gate.refusal.is_trip);
+    gate.rules.loop_guard = 2; /* another limit is another trip */
+    CHECK_INT(SEND(gate.h, "mcp/request:x"), ERR_LOOP_GUARD);
+    CHECK(gate.refusal.is_trip);
+    gate.rules.loop_guard = 0;
+    CHECK_INT(SEND(gate.h, "mcp/request:x"), OK);
+    gate_done(&gate);
+}
+
+TEST(only_what_enters_the_room_is_speech)
+{
+    struct gate gate;
+
+    gate_init(&gate);
+    gate.h.participant->type = TYPE_HUMAN;
+    CHECK_INT(SEND(gate.a, "chat"), OK);
+    CHECK_INT(SEND(gate.h, "x/y"), ERR_CAPABILITY_VIOLATION);
+    CHECK_INT(send(&gate, &gate.h,
+                   SAYING("r", "h", "participant/routing", "{\"mode\":\"all\"}")),
+              OK);
+    CHECK_INT(gate.room.guard.count, 1);
+    CHECK_INT(SEND(gate.h, "chat"), OK);
+    CHECK_INT(gate.room.guard.count, 0);
     gate_done(&gate);
 }
 

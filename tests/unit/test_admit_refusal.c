@@ -61,6 +61,8 @@ static const struct {
       S("`payload.method`: must be what the kind says"), S(",\"field\":\"payload.method\",\"expected\":\"tools/call\"") },
     { { .err = ERR_KIND_PAYLOAD_MISMATCH, .what = "must not stand here", .field = S("payload.result") },
       S("`payload.result`: must not stand here"), S(",\"field\":\"payload.result\"") },
+    { { .err = ERR_LOOP_GUARD, .what = "a human must speak", .count = 7, .limit = 5 },
+      S("a human must speak"), S(",\"count\":7,\"limit\":5") },
     { { .err = ERR_RATE_LIMITED, .what = "unused", .retry_after_ms = 1250 },
       S("You send faster than you may; try again in 1250 ms"), S(",\"retry_after_ms\":1250") },
     { { .err = ERR_PROPOSAL_STATE, .what = "the proposal is no longer open", .field = S("correlation_id"), .state = "rejected" },

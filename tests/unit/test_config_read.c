@@ -92,7 +92,7 @@ TEST(a_topic_has_the_defaults_of_its_file)
                 "  open: false\n"
                 "  named:\n"
                 "    zoo: { ring_messages: 5, announce_violations: on,\n"
-                "           validation: strict }\n"
+                "           validation: strict, loop_guard: off }\n"
                 "    bar:\n"
                 "  defaults: { proposal_expiry: 1h, duplicate: refuse }\n"));
     const struct config_topic *topic;
@@ -106,6 +106,7 @@ TEST(a_topic_has_the_defaults_of_its_file)
     CHECK_INT(topic->ring_messages, 5);
     CHECK(topic->announce_violations);
     CHECK_INT(topic->validation, CONFIG_VALIDATION_STRICT);
+    CHECK_INT(topic->loop_guard, 0);
     CHECK_INT(topic->proposal_expiry_ms, 3600000);
     CHECK_INT(topic->duplicate, CONFIG_DUPLICATE_REFUSE);
     topic = config_topic_find(config, S("bar"));
@@ -121,6 +122,7 @@ TEST(a_topic_has_the_defaults_of_its_file)
     CHECK_INT(topic->max_members, 10000);
     CHECK(!topic->announce_violations);
     CHECK_INT(topic->validation, CONFIG_VALIDATION_LAZY);
+    CHECK_INT(topic->loop_guard, 200);
     config_free(config);
 }
 

@@ -30,6 +30,7 @@ TEST(every_route_is_found_with_its_handler_access_and_place)
         { HTTP_POST,   S("/admin/tokens"),                 tokens_create,      ACCESS_ADMIN,    AT_FIRST_WORKER, {} },
         { HTTP_DELETE, S("/admin/tokens/x"),               tokens_revoke,      ACCESS_ADMIN,    AT_FIRST_WORKER, S("x") },
         { HTTP_GET,    S("/admin/topics"),                 admin_topics,       ACCESS_ADMIN,    ANYWHERE,        {} },
+        { HTTP_POST,   S("/admin/topics/t/loop-guard/reset"), admin_reset_loop_guard, ACCESS_ADMIN, TOPIC_IN_PATH,   S("t") },
         { HTTP_GET,    S("/admin/members"),                admin_members,      ACCESS_ADMIN,    ANYWHERE,        {} },
         { HTTP_POST,   S("/admin/members/m/kick"),         admin_kick,         ACCESS_ADMIN,    AT_FIRST_WORKER, S("m") },
         { HTTP_POST,   S("/admin/members/m/pause"),        admin_pause,        ACCESS_ADMIN,    AT_FIRST_WORKER, S("m") },

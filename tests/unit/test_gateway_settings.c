@@ -77,7 +77,7 @@ TEST(named_topics_have_their_own_settings_and_closed_ones_do_not_exist)
           "  defaults: { ring_messages: 5, duplicate: refuse }\n"
           "  named:\n"
           "    ops: { duplicate: replace, proposals: free, announce_violations: on,\n"
-          "           validation: strict }\n"
+          "           validation: strict, loop_guard: 9 }\n"
           "    lab: {}\n"));
     const struct room_settings *ops = settings_room(settings, S("ops"));
     const struct room_settings *lab = settings_room(settings, S("lab"));
@@ -88,6 +88,8 @@ TEST(named_topics_have_their_own_settings_and_closed_ones_do_not_exist)
     CHECK_INT(ops->ledger.mode, PROPOSALS_FREE);
     CHECK(ops->topic.announces_violations);
     CHECK(ops->rules.is_strict && !lab->rules.is_strict);
+    CHECK_INT(ops->rules.loop_guard, 9);
+    CHECK_INT(lab->rules.loop_guard, 200);
     CHECK_INT(lab->topic.duplicate, DUPLICATE_REFUSE);
     CHECK_INT(lab->ledger.mode, PROPOSALS_ONCE);
     CHECK(settings_room(settings, S("other")) == NULL);
