@@ -109,7 +109,6 @@ static enum err check_capability(struct admission *a, struct refusal *r)
         return OK;
     if (capset_may(admission_capabilities(a), a->env.kind.text) == VERDICT_ALLOW)
         return OK;
-    participant_conduct(a->sender)->violations++;
     return refuse(r, ERR_CAPABILITY_VIOLATION, S("kind"), "you lack the capability");
 }
 
@@ -263,6 +262,13 @@ static const admit_check checks[] = {
     check_loop_guard, check_correlation, check_duplicate, check_ledger,
 };
 
+static enum err note_refusal(struct admission *a, enum err err)
+{
+    if (err_is_violation(err))
+        participant_conduct(a->sender)->violations++;
+    return err;
+}
+
 enum err admit(struct admission *a, struct refusal *r)
 {
     enum err rate_err;
@@ -278,7 +284,7 @@ enum err admit(struct admission *a, struct refusal *r)
     for (size_t i = 0; !err && i < COUNT(checks); i++)
         err = checks[i](a, r);
     if (err)
-        return err;
+        return note_refusal(a, err);
     if (a->env.kind.type == KIND_ROUTING)
         return set_routing(a, r);
     topic_append(&a->room->topic, &(struct topic_entry){ .text = a->text,

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 /* clang-format off */
 #define ERR_LIST(X) \
     X(OK,                        "ok",                    200) \
@@ -62,6 +64,11 @@
 enum [[nodiscard]] err { ERR_LIST(ERR_ENUM) };
 #undef ERR_ENUM
 /* clang-format on */
+
+/* What participants are counted for: they tried what they may not. */
+enum { ERR_VIOLATIONS = 4 };
+extern const enum err err_violations[ERR_VIOLATIONS];
+bool err_is_violation(enum err err);
 
 /* The name of an error on the wire, for example "capability_violation". */
 const char *err_name(enum err err);

@@ -5,7 +5,11 @@
 #include "base/xalloc.h"
 #include "gateway/doors.h"
 #include "gateway/gateway.h"
+#include "gateway/offenders.h"
 #include "gateway/page.h"
+#include "gateway/room.h"
+
+enum { SAMPLE_BYTES = 64 << 10 }; /* of topics and ids: more than a hundred ones need */
 
 void health_get(struct exchange *x)
 {
@@ -25,38 +29,75 @@ void page_get(struct exchange *x)
     exchange_page(x, (struct str){ page_html, page_html_len });
 }
 
+/* What one worker has to tell. */
+struct sample {
+    struct metrics metrics;
+    struct offenders offenders;
+    struct arena texts;
+};
+
 struct scrape {
     struct gather gather;
     struct exchange *x;
-    struct metrics *parts;
+    struct sample *samples; /* one for each worker */
 };
+
+/* With copies: they may be gone when all workers have been asked. */
+static void sample_offenders(struct worker *worker, struct sample *sample)
+{
+    const struct conduct *conduct;
+
+    LIST_FOREACH(conduct, &worker->offenders, offender_link)
+        offenders_add(&sample->offenders,
+                      &(struct offender){ .violations = conduct->violations,
+                                          .topic = conduct->participant->topic->name,
+                                          .id = conduct->participant->id });
+    offenders_keep(&sample->offenders, &sample->texts);
+}
 
 static void visit_metrics(struct gather *gather, struct gather_part *part)
 {
     const struct scrape *scrape = CONTAINER_OF(gather, struct scrape, gather);
-    struct metrics *mine = &scrape->parts[part->worker->index];
+    struct sample *mine = &scrape->samples[part->worker->index];
 
-    *mine = part->worker->metrics;
-    mine->topics = part->worker->rooms.count;
+    mine->metrics = part->worker->metrics;
+    mine->metrics.topics = part->worker->rooms.count;
+    arena_init(&mine->texts, SAMPLE_BYTES);
+    sample_offenders(part->worker, mine);
+}
+
+static void write_samples(const struct scrape *scrape, struct buf *out)
+{
+    struct offenders worst = {};
+    struct metrics total = {};
+
+    for (size_t i = 0; i < scrape->gather.part_count; i++) {
+        const struct sample *sample = &scrape->samples[i];
+
+        metrics_add(&total, &sample->metrics);
+        for (size_t k = 0; k < sample->offenders.count; k++)
+            offenders_add(&worst, &sample->offenders.worst[k]);
+    }
+    metrics_write(&total, out);
+    offenders_write(&worst, out);
 }
 
 static void answer_metrics(struct gather *gather)
 {
     struct scrape *scrape = CONTAINER_OF(gather, struct scrape, gather);
-    struct metrics total = {};
     struct buf out;
 
     if (exchange_resume(scrape->x)) {
-        for (size_t i = 0; i < gather->part_count; i++)
-            metrics_add(&total, &scrape->parts[i]);
         buf_init(&out, 1 << 20);
-        metrics_write(&total, &out);
+        write_samples(scrape, &out);
         exchange_reply(scrape->x, 200, S("text/plain; version=0.0.4; charset=utf-8"),
                        buf_str(&out));
         buf_done(&out);
     }
+    for (size_t i = 0; i < gather->part_count; i++)
+        arena_done(&scrape->samples[i].texts);
     gather_done(gather);
-    free(scrape->parts);
+    free(scrape->samples);
     free(scrape);
 }
 
@@ -65,8 +106,8 @@ void metrics_get(struct exchange *x)
     struct scrape *scrape = xcalloc(1, sizeof(*scrape));
 
     scrape->x = x;
-    scrape->parts =
-        xcalloc(gateway_worker_count(x->worker->gateway), sizeof(*scrape->parts));
+    scrape->samples =
+        xcalloc(gateway_worker_count(x->worker->gateway), sizeof(*scrape->samples));
     scrape->gather.visit = visit_metrics;
     scrape->gather.done = answer_metrics;
     exchange_suspend(x);

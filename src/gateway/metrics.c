@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/metrics.h"
 
+#include <stddef.h>
+
 void metrics_count_verdict(struct metrics *metrics, enum err verdict)
 {
     metrics->envelopes_admitted += verdict == OK;
     metrics->envelopes_refused += verdict != OK;
     metrics->violations += verdict == ERR_CAPABILITY_VIOLATION;
     metrics->rate_limited += verdict == ERR_RATE_LIMITED;
+    for (size_t i = 0; verdict && i < ERR_VIOLATIONS; i++)
+        metrics->violations_by[i] += verdict == err_violations[i];
 }
 
 void metrics_add(struct metrics *total, const struct metrics *part)
@@ -14,6 +18,8 @@ void metrics_add(struct metrics *total, const struct metrics *part)
 #define METRICS_SUM(field, type, name, help) total->field += part->field;
     METRICS_LIST(METRICS_SUM)
 #undef METRICS_SUM
+    for (size_t i = 0; i < ERR_VIOLATIONS; i++)
+        total->violations_by[i] += part->violations_by[i];
 }
 
 void metrics_write(const struct metrics *metrics, struct buf *out)
@@ -24,4 +30,14 @@ void metrics_write(const struct metrics *metrics, struct buf *out)
     buf_putc(out, '\n');
     METRICS_LIST(METRICS_WRITE)
 #undef METRICS_WRITE
+    buf_put(out, S("# HELP " METRIC_VIOLATIONS
+                   " Envelopes refused because the sender may not send them.\n"
+                   "# TYPE " METRIC_VIOLATIONS " counter\n"));
+    for (size_t i = 0; i < ERR_VIOLATIONS; i++) {
+        buf_put(out, S(METRIC_VIOLATIONS "{error=\""));
+        buf_put(out, str_of(err_name(err_violations[i])));
+        buf_put(out, S("\"} "));
+        buf_putu(out, metrics->violations_by[i]);
+        buf_putc(out, '\n');
+    }
 }

@@ -36,10 +36,14 @@
     X(http_connections,     gauge,   "moot_http_connections",           "HTTP connections open now.")
 /* clang-format on */
 
+#define METRIC_VIOLATIONS "moot_violations_total"
+#define METRIC_OFFENDERS  "moot_participant_violations" /* see offenders.h */
+
 struct metrics {
 #define METRICS_FIELD(field, type, name, help) uint64_t field;
     METRICS_LIST(METRICS_FIELD)
 #undef METRICS_FIELD
+    uint64_t violations_by[ERR_VIOLATIONS]; /* as in err_violations */
 };
 
 /* An envelope was admitted (OK) or refused. */

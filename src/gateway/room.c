@@ -16,6 +16,7 @@ enum {
     ABSENT_MS = 60 * 1000,      /* and an absent participant at least this long */
     SWEEP_ROOMS = 512,          /* looked at in a sweep, or a part of all: */
     SWEEP_PART = 32,
+    QUOTED_KIND = 256, /* bytes that all hear of what one may not say */
 };
 
 const struct str presence_names[] = {
@@ -379,7 +380,8 @@ static void announce_violation(struct live_room *room, const struct admission *a
                        &(struct system_head){ .kind = S("system/violation") });
     json_put_str(&say.w, S("participant"), a->sender->id);
     json_put_str(&say.w, S("error"), str_of(err_name(err)));
-    json_put_str(&say.w, S("attempted_kind"), a->env.kind_text);
+    json_put_str(&say.w, S("attempted_kind"),
+                 str_slice(a->env.kind_text, 0, QUOTED_KIND));
     announcement_end(&say);
 }
 
@@ -395,12 +397,22 @@ static void announce_loop(struct live_room *room, const struct refusal *refusal)
     announcement_end(&say);
 }
 
+static void hear_violation(struct live_room *room, const struct admission *a,
+                           enum err err)
+{
+    struct conduct *conduct = participant_conduct(a->sender);
+
+    if (!link_is_set(&conduct->offender_link))
+        list_append(&room->worker->offenders, &conduct->offender_link);
+    if (room->settings->topic.announces_violations)
+        announce_violation(room, a, err);
+}
+
 void room_hear_refusal(struct live_room *room, const struct admission *a,
                        const struct refusal *refusal)
 {
-    if (refusal->err == ERR_CAPABILITY_VIOLATION &&
-        room->settings->topic.announces_violations)
-        announce_violation(room, a, refusal->err);
+    if (err_is_violation(refusal->err))
+        hear_violation(room, a, refusal->err);
     if (refusal->is_trip) {
         room->worker->metrics.loop_guard_trips++;
         announce_loop(room, refusal);

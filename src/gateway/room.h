@@ -104,7 +104,7 @@ void announcement_end(struct announcement *say);
 void notice_begin(struct announcement *say, struct live_room *room, struct str name,
                   struct str message);
 
-/* What the room hears of a refusal: a capability violation, where the topic says so, and
- * that the loop guard holds. */
+/* What follows from a refusal: a violation is noted, and told to the room where the topic
+ * says so; and that the loop guard holds. */
 void room_hear_refusal(struct live_room *room, const struct admission *admission,
                        const struct refusal *refusal);

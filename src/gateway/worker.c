@@ -60,6 +60,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
     map_init(&worker->overrides);
     map_init(&worker->standings);
     list_init(&worker->dirty);
+    list_init(&worker->offenders);
     list_init(&worker->lingering);
     list_init(&worker->http_clients);
     ws_clients_init(worker);

@@ -58,6 +58,7 @@ struct worker {
     struct map overrides;  /* capabilities changed at run time, see override.h */
     struct map standings;  /* pauses and bars in all topics, see standing.h */
     struct link dirty;     /* rooms with something new to send, in turns */
+    struct link offenders; /* the conducts of those with violations */
     struct link lingering; /* rooms without members, the longest empty first */
     size_t lingering_bytes;
     size_t sweep_at; /* in `rooms`: how far the sweep has come */

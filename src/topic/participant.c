@@ -91,8 +91,10 @@ void participant_set_capabilities(struct participant *participant, struct capset
 
 struct conduct *participant_conduct(struct participant *participant)
 {
-    if (!participant->conduct)
+    if (!participant->conduct) {
         participant->conduct = xcalloc(1, sizeof(*participant->conduct));
+        participant->conduct->participant = participant;
+    }
     return participant->conduct;
 }
 
@@ -104,6 +106,8 @@ bool participant_is_barred(const struct participant *participant, uint64_t now_m
 void participant_free(struct participant *participant)
 {
     capset_unref(participant->capabilities);
+    if (participant->conduct)
+        list_remove(&participant->conduct->offender_link);
     free(participant->conduct);
     free(participant->absence);
     free(participant);

@@ -32,6 +32,9 @@ struct conduct {
     uint64_t strikes; /* rate refusals in the current window */
     uint64_t violations;
     uint64_t barred_until_ms; /* after a kick */
+    struct participant *participant;
+    struct link
+        offender_link; /* where those with violations stand together, if they do */
 };
 
 /* Kept as long as it has no member. */

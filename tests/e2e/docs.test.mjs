@@ -63,7 +63,7 @@ test('every metric is in the protocol reference', () => {
 });
 
 test('every decision that the tree cites is in the protocol reference', () => {
-    const cited = new Set(all(sources(/\.[ch]$/), /\b(D(?:[1-9]|1\d)a?)\b/g, 10).flat());
+    const cited = new Set(all(sources(/\.[ch]$/), /\b(D(?:[1-9]|1\d|2\d)a?)\b/g, 10).flat());
     expectIn(protocol, 'docs/PROTOCOL.md', [...cited].map((name) => `| ${name} |`));
 });
 

@@ -298,6 +298,17 @@ TEST(violations_are_counted_for_the_sender)
     CHECK_INT(send(&gate, &gate.a, TEXT("1", "a", "mcp/reject", ABOUT("x"))),
               ERR_CAPABILITY_VIOLATION);
     CHECK_INT(conduct_of(&gate.a)->violations, 2);
+    CHECK_INT(send(&gate, &gate.a, TEXT("1", "h", "chat", "")), ERR_FROM_MISMATCH);
+    CHECK_INT(send(&gate, &gate.a, TEXT("1", "a", "system/x", "")),
+              ERR_RESERVED_NAMESPACE);
+    CHECK_INT(conduct_of(&gate.a)->violations, 4);
+    gate.rules.is_strict = true;
+    CHECK_INT(send(&gate, &gate.a, TEXT("1", "a", "mcp/request:tools/list", "")),
+              ERR_KIND_PAYLOAD_MISMATCH);
+    CHECK_INT(conduct_of(&gate.a)->violations, 5);
+    CHECK_INT(send(&gate, &gate.a, TEXT("1", "a", "chat", "")), OK);
+    CHECK_INT(send(&gate, &gate.a, TEXT("1", "a", "chat", "")), ERR_DUPLICATE_ID);
+    CHECK_INT(conduct_of(&gate.a)->violations, 5);
     CHECK_INT(conduct_of(&gate.h)->violations, 0);
     gate_done(&gate);
 }

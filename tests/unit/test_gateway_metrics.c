@@ -34,9 +34,9 @@ static void check_metric(struct str *rest, uint64_t value)
 
 TEST(metrics_are_well_formed_and_each_has_its_own_value)
 {
-    struct metrics metrics;
+    struct metrics metrics = {};
     uint64_t *values = (uint64_t *)&metrics;
-    size_t count = sizeof(metrics) / sizeof(*values);
+    size_t count = offsetof(struct metrics, violations_by) / sizeof(*values);
     struct str rest;
     struct buf out;
 
@@ -50,7 +50,33 @@ TEST(metrics_are_well_formed_and_each_has_its_own_value)
     rest = buf_str(&out);
     for (size_t i = 0; i < count; i++)
         check_metric(&rest, values[i]);
-    CHECK_INT(rest.len, 0);
+    CHECK(str_starts(rest, S("# HELP moot_violations_total ")));
+    buf_done(&out);
+}
+
+TEST(violations_are_counted_by_error)
+{
+    struct str want = S("# TYPE moot_violations_total counter\n"
+                        "moot_violations_total{error=\"reserved_namespace\"} 1\n"
+                        "moot_violations_total{error=\"from_mismatch\"} 0\n"
+                        "moot_violations_total{error=\"capability_violation\"} 2\n"
+                        "moot_violations_total{error=\"kind_payload_mismatch\"} 3\n");
+    struct metrics metrics = {}, total = {};
+    struct buf out;
+
+    metrics_count_verdict(&metrics, OK);
+    metrics_count_verdict(&metrics, ERR_RATE_LIMITED);
+    metrics_count_verdict(&metrics, ERR_RESERVED_NAMESPACE);
+    for (size_t i = 0; i < 2; i++)
+        metrics_count_verdict(&metrics, ERR_CAPABILITY_VIOLATION);
+    for (size_t i = 0; i < 3; i++)
+        metrics_count_verdict(&metrics, ERR_KIND_PAYLOAD_MISMATCH);
+    metrics_add(&total, &metrics);
+    CHECK_INT(total.envelopes_admitted, 1);
+    CHECK_INT(total.envelopes_refused, 7);
+    buf_init(&out, 1 << 20);
+    metrics_write(&total, &out);
+    CHECK(str_ends(buf_str(&out), want));
     buf_done(&out);
 }
 
