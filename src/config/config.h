@@ -42,6 +42,11 @@ enum config_duplicate {
     CONFIG_DUPLICATE_REFUSE
 };
 enum config_proposals { CONFIG_PROPOSALS_FREE, CONFIG_PROPOSALS_ONCE };
+enum config_access {
+    CONFIG_ACCESS_PUBLIC,
+    CONFIG_ACCESS_RESTRICTED,
+    CONFIG_ACCESS_PRIVATE
+};
 enum config_validation { CONFIG_VALIDATION_LAZY, CONFIG_VALIDATION_STRICT };
 
 struct config_tls {
@@ -52,6 +57,7 @@ struct config_tls {
 struct config_topic {
     struct config_mark mark;
     struct str name; /* "" in the defaults */
+    enum config_access access;
     enum config_duplicate duplicate;
     enum config_proposals proposals;
     enum config_validation validation;

@@ -21,6 +21,7 @@ _Static_assert(sizeof(enum config_switch) == sizeof(int));
 
 static const char *const log_levels[] = { "error", "warn", "info", "debug", NULL };
 static const char *const off_on[] = { "off", "on", NULL };
+static const char *const accesses[] = { "public", "restricted", "private", NULL };
 static const char *const duplicates[] = { "share", "replace", "refuse", NULL };
 static const char *const proposal_modes[] = { "free", "once", NULL };
 static const char *const validations[] = { "lazy", "strict", NULL };
@@ -36,6 +37,7 @@ static const struct option tls_options[] = {
 
 #define T(member, sort) ROW(struct config_topic, member, sort)
 static const struct option topic_options[] = {
+    { T(access,              OPTION_CHOICE), .preset = "public", .choices = accesses,                .help = "who may enter: every token whose topics cover it; only those that name it in full, and administrators; or likewise, and for all others it does not exist" },
     { T(duplicate,           OPTION_CHOICE), .preset = "share", .choices = duplicates,               .help = "several connections of one id: all take part, the newest replaces the others, or the newest is refused" },
     { T(proposals,           OPTION_CHOICE), .preset = "once",  .choices = proposal_modes,           .help = "how often a proposal may be fulfilled" },
     { T(validation,          OPTION_CHOICE), .preset = "lazy",  .choices = validations,              .help = "whether payloads must say what their kinds say; lazy does not look" },

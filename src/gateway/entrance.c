@@ -9,9 +9,9 @@ static enum err find_room(const struct exchange *x, enum entrance how,
 
     if (how == ENTER_TO_STAY && worker->is_draining)
         return ERR_UNAVAILABLE;
-    if (!identity_may_enter(x->identity, x->topic))
-        return ERR_FORBIDDEN;
-    err = room_open(worker, x->topic, ret);
+    err = room_settings_admit(room_settings_of(worker, x->topic), x->topic, x->identity);
+    if (!err)
+        err = room_open(worker, x->topic, ret);
     if (!err)
         err = room_may_enter(worker, *ret, x->identity);
     if (!err && how == ENTER_TO_STAY)
@@ -19,13 +19,9 @@ static enum err find_room(const struct exchange *x, enum entrance how,
     return err;
 }
 
-struct live_room *entrance_room(struct exchange *x, enum entrance how)
+void entrance_refuse(struct exchange *x, enum err err)
 {
-    struct live_room *room = NULL;
-    enum err err = find_room(x, how, &room);
-
     switch (err) {
-    case OK: return room;
     case ERR_NOT_FOUND: exchange_fail(x, err, "There is no such topic."); break;
     case ERR_CONFLICT:
         exchange_fail(x, err, "You are already connected to this topic.");
@@ -34,5 +30,15 @@ struct live_room *entrance_room(struct exchange *x, enum entrance how)
     case ERR_UNAVAILABLE: exchange_fail(x, err, "The server is stopping."); break;
     default: exchange_fail(x, err, "There are too many topics or members."); break;
     }
+}
+
+struct live_room *entrance_room(struct exchange *x, enum entrance how)
+{
+    struct live_room *room = NULL;
+    enum err err = find_room(x, how, &room);
+
+    if (!err)
+        return room;
+    entrance_refuse(x, err);
     return NULL;
 }

@@ -234,11 +234,12 @@ static bool has_news(struct poll *poll)
 static void answer_late(struct poll *poll)
 {
     struct exchange *x = poll->x;
+    enum err err = room_may_enter(x->worker, poll->room, x->identity);
 
     if (!auth_is_in_force(x->worker, x->identity))
         exchange_fail(x, ERR_UNAUTHORIZED, "The token was revoked or has expired.");
-    else if (room_may_enter(x->worker, poll->room, x->identity))
-        exchange_fail(x, ERR_FORBIDDEN, "You may not enter this topic.");
+    else if (err)
+        entrance_refuse(x, err);
     else
         answer_page(poll);
 }
@@ -381,7 +382,7 @@ static void visit_topics(struct gather *gather, struct gather_part *part)
     MAP_FOREACH(room, &part->worker->rooms) {
         const struct topic *topic = &room->room.topic;
 
-        if (!identity_may_enter(listing->identity, topic->name))
+        if (room_settings_admit(room->settings, topic->name, listing->identity))
             continue;
         json_object_open(&w);
         json_put_str(&w, S("name"), topic->name);

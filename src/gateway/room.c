@@ -142,6 +142,16 @@ static bool make_place(struct worker *worker)
     return true;
 }
 
+const struct room_settings *room_settings_of(const struct worker *worker,
+                                             struct str topic)
+{
+    const struct live_room *room = room_find(worker, topic);
+    const struct room_settings *settings =
+        room ? room->settings : settings_room(worker->settings, topic);
+
+    return settings ? settings : &worker->settings->rooms;
+}
+
 enum err room_open(struct worker *worker, struct str topic, struct live_room **ret)
 {
     const struct room_settings *settings;
@@ -169,9 +179,10 @@ enum err room_may_enter(const struct worker *worker, const struct live_room *roo
     const struct topic *topic = &room->room.topic;
     const struct participant *participant = participant_find(topic, identity->id);
     uint64_t now_ms = loop_now_ms(worker->loop);
+    enum err err = room_settings_admit(room->settings, topic->name, identity);
 
-    if (!identity_may_enter(identity, topic->name))
-        return ERR_FORBIDDEN;
+    if (err)
+        return err;
     if (participant && participant_is_barred(participant, now_ms))
         return ERR_FORBIDDEN;
     if (standing_is_barred(&worker->standings, identity->id, now_ms))

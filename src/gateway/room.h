@@ -37,11 +37,16 @@ extern const struct str presence_names[PRESENCE_OFF + 1];
 
 struct live_room *room_find(const struct worker *worker, struct str topic);
 
+/* The settings in force for a topic, whether it is there or not. Where topics are closed
+ * and it is not named, it has the defaults. */
+const struct room_settings *room_settings_of(const struct worker *worker,
+                                             struct str topic);
+
 /* Finds or makes the room. ERR_NOT_FOUND: topics are closed and this one is not named;
  * ERR_OVERLOAD: there are too many. */
 enum err room_open(struct worker *worker, struct str topic, struct live_room **ret);
 
-/* May this identity come in? ERR_FORBIDDEN: its topics do not include it, or it is barred
+/* May this identity come in? As room_settings_admit(); and ERR_FORBIDDEN if it is barred
  * after a kick. */
 enum err room_may_enter(const struct worker *worker, const struct live_room *room,
                         const struct identity *identity);

@@ -145,6 +145,7 @@ static void lay_out_room(const struct config *config, const struct config_topic 
 
     *ret = (struct room_settings){
         .name = topic->name,
+        .access = (enum topic_access)topic->access,
         .topic = {
             .duplicate = (enum duplicate)topic->duplicate,
             .ring_messages = topic->ring_messages,
@@ -313,4 +314,14 @@ const struct room_settings *settings_room(const struct settings *settings,
         if (str_eq(settings->named_rooms[i].name, topic))
             return &settings->named_rooms[i];
     return settings->config->topics.open ? &settings->rooms : NULL;
+}
+
+enum err room_settings_admit(const struct room_settings *settings, struct str topic,
+                             const struct identity *identity)
+{
+    if (identity_may_enter(identity, topic) &&
+        (settings->access == TOPIC_PUBLIC || identity->is_admin ||
+         identity_names_topic(identity, topic)))
+        return OK;
+    return settings->access == TOPIC_PRIVATE ? ERR_NOT_FOUND : ERR_FORBIDDEN;
 }

@@ -23,9 +23,14 @@
 
 struct tls;
 
+/* Who may enter a topic: whoever's topics cover it; who names it in full, and
+ * administrators; the same, and for all others it does not exist. */
+enum topic_access { TOPIC_PUBLIC, TOPIC_RESTRICTED, TOPIC_PRIVATE };
+
 /* Everything that may differ from topic to topic. */
 struct room_settings {
     struct str name; /* "" for those that are not named */
+    enum topic_access access;
     struct topic_settings topic;
     struct admit_rules rules;
     struct ledger_settings ledger;
@@ -58,6 +63,11 @@ void settings_unref(struct settings *settings);
 /* The settings of a topic, or NULL when topics are closed and it is not named. */
 const struct room_settings *settings_room(const struct settings *settings,
                                           struct str topic);
+
+/* May this identity enter the topic with these settings? ERR_FORBIDDEN, or ERR_NOT_FOUND
+ * where it must not learn that there is one. */
+enum err room_settings_admit(const struct room_settings *settings, struct str topic,
+                             const struct identity *identity);
 
 /* The capabilities, type and role that a profile stands for: the configuration's own
  * first, then the built-in ones. False: no such profile. */

@@ -725,13 +725,16 @@ static void change_identity(struct ws_client *client, struct identity *identity)
 
     if (client->is_closing)
         return;
-    if (!str_eq(was->id, identity->id) || !identity_may_enter(identity, topic->name)) {
+    room = live_room_of(topic);
+    if (!str_eq(was->id, identity->id) ||
+        room_settings_admit(room->settings, topic->name, identity)) {
         close_revoked(client);
         return;
     }
+    if (was == identity)
+        return;
     if (was->type != identity->type ||
         !lists_equal(was->capabilities, identity->capabilities)) {
-        room = live_room_of(topic);
         member_set_capabilities(&client->member,
                                 room_participant(room, identity)->capabilities);
         room_welcome_again(room, client->member.participant);
@@ -750,7 +753,7 @@ void ws_change_tokens(struct worker *worker)
         struct identity *now =
             token_table_find_hash(&worker->tokens, client->identity->token_hash);
 
-        if (now && now != client->identity)
+        if (now)
             change_identity(client, now);
     }
 }

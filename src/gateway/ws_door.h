@@ -22,8 +22,9 @@ void ws_close_all(struct worker *worker, uint16_t code, struct str reason);
 /* Closes those whose credential has this hash: 1008. Returns how many. */
 size_t ws_close_token(struct worker *worker, const uint8_t hash[static SHA256_BYTES]);
 
-/* Credentials of the worker's table stand for something else now: their connections get
- * the new capabilities, or are closed where they may no longer be. */
+/* Credentials of the worker's table stand for something else now, or topics have other
+ * settings: connections get the new capabilities, or are closed where they may no longer
+ * be. */
 void ws_change_tokens(struct worker *worker);
 
 /* Closes those whose credential has expired meanwhile: 1008. */

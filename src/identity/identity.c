@@ -174,3 +174,11 @@ bool identity_may_enter(const struct identity *identity, struct str topic)
             return true;
     return false;
 }
+
+bool identity_names_topic(const struct identity *identity, struct str topic)
+{
+    for (size_t i = 0; i < identity->topics.count; i++)
+        if (str_eq(identity->topics.items[i], topic))
+            return true;
+    return false;
+}

@@ -45,6 +45,9 @@ enum err identity_check(const struct identity *identity, const char **ret_why);
 /* May this identity enter the topic? */
 bool identity_may_enter(const struct identity *identity, struct str topic);
 
+/* Is the topic one of those it names, and not merely covered by a `*`? */
+bool identity_names_topic(const struct identity *identity, struct str topic);
+
 /* A topic name: 1–128 bytes of [A-Za-z0-9._~-], not starting with a dot. */
 bool topic_name_is_valid(struct str name);
 

@@ -23,7 +23,7 @@ TEST(what_is_printed_reads_the_same)
         S("tls: { certificate: ./a, key: b/c }\nhosts: [a]\norigins: [b, c]"),
         S("topics: { open: false, max: 7, defaults: { duplicate: replace, proposals: free,"
           " ring_messages: 0, ring_bytes: 0, proposal_expiry: 1001ms, presence_delay: 0,"
-          " max_members: 1, announce_violations: true, validation: strict, loop_guard: 7 },"
+          " max_members: 1, announce_violations: true, validation: strict, loop_guard: 7, access: restricted },"
           " named: { a: {}, \"b: c\": { ring_bytes: 1GiB, duplicate: share, loop_guard: off }, '#': {} } }"),
         S("profiles: { z: { capabilities: [] }, a: { capabilities: ['mcp/*', chat],"
           " type: human, admin: true }, b: { capabilities: x, admin: false } }"),

@@ -92,7 +92,8 @@ TEST(a_topic_has_the_defaults_of_its_file)
                 "  open: false\n"
                 "  named:\n"
                 "    zoo: { ring_messages: 5, announce_violations: on,\n"
-                "           validation: strict, loop_guard: off }\n"
+                "           validation: strict, loop_guard: off,\n"
+                "           access: private }\n"
                 "    bar:\n"
                 "  defaults: { proposal_expiry: 1h, duplicate: refuse }\n"));
     const struct config_topic *topic;
@@ -105,6 +106,7 @@ TEST(a_topic_has_the_defaults_of_its_file)
     CHECK_INT(topic->mark.column, 5);
     CHECK_INT(topic->ring_messages, 5);
     CHECK(topic->announce_violations);
+    CHECK_INT(topic->access, CONFIG_ACCESS_PRIVATE);
     CHECK_INT(topic->validation, CONFIG_VALIDATION_STRICT);
     CHECK_INT(topic->loop_guard, 0);
     CHECK_INT(topic->proposal_expiry_ms, 3600000);
@@ -121,6 +123,7 @@ TEST(a_topic_has_the_defaults_of_its_file)
     CHECK_INT(topic->presence_delay_ms, 50);
     CHECK_INT(topic->max_members, 10000);
     CHECK(!topic->announce_violations);
+    CHECK_INT(topic->access, CONFIG_ACCESS_PUBLIC);
     CHECK_INT(topic->validation, CONFIG_VALIDATION_LAZY);
     CHECK_INT(topic->loop_guard, 200);
     config_free(config);

@@ -69,6 +69,12 @@ TEST(the_welcome_says_what_a_client_should_know)
     settings_unref(settings);
 }
 
+static enum err admits(const struct settings *settings, struct str topic,
+                       const struct identity *identity)
+{
+    return room_settings_admit(settings_room(settings, topic), topic, identity);
+}
+
 TEST(named_topics_have_their_own_settings_and_closed_ones_do_not_exist)
 {
     struct settings *settings = load(
@@ -95,6 +101,43 @@ TEST(named_topics_have_their_own_settings_and_closed_ones_do_not_exist)
     CHECK(settings_room(settings, S("other")) == NULL);
     CHECK(settings_room(settings, S("op")) == NULL);
     CHECK(settings_room(settings, S("")) == NULL);
+    settings_unref(settings);
+}
+
+TEST(access_says_who_may_enter_and_who_may_know)
+{
+    /* clang-format off */
+    static const struct { struct str id; enum err open, narrow, secret, other; } cases[] = {
+        { S("any"),    OK,            ERR_FORBIDDEN, ERR_NOT_FOUND, OK },
+        { S("begins"), ERR_FORBIDDEN, ERR_FORBIDDEN, ERR_NOT_FOUND, ERR_FORBIDDEN },
+        { S("named"),  ERR_FORBIDDEN, OK,            OK,            ERR_FORBIDDEN },
+        { S("both"),   OK,            OK,            ERR_NOT_FOUND, OK },
+        { S("boss"),   OK,            OK,            OK,            OK },
+        { S("clerk"),  OK,            ERR_FORBIDDEN, ERR_NOT_FOUND, ERR_FORBIDDEN },
+        { S("none"),   ERR_FORBIDDEN, ERR_FORBIDDEN, ERR_NOT_FOUND, ERR_FORBIDDEN },
+    };
+    /* clang-format on */
+    struct settings *settings = load(S(
+        "topics: { named: { open: {}, narrow: { access: restricted },"
+        " secret: { access: private } } }\n"
+        "tokens:\n"
+        "  - { token: secret-0, id: any, capabilities: [chat] }\n"
+        "  - { token: secret-1, id: begins, capabilities: [chat], topics: ['secre*', 'narrow*'] }\n"
+        "  - { token: secret-2, id: named, capabilities: [chat], topics: [secret, narrow] }\n"
+        "  - { token: secret-3, id: both, capabilities: [chat], topics: ['*', narrow] }\n"
+        "  - { token: secret-4, id: boss, capabilities: [chat], admin: true }\n"
+        "  - { token: secret-5, id: clerk, capabilities: [chat], admin: true, topics: [open] }\n"
+        "  - { token: secret-6, id: none, capabilities: [chat], topics: [] }\n"));
+
+    FOR_EACH_CASE(c, cases) {
+        const struct identity *who = settings->identities[c - cases];
+
+        CHECK_STR(who->id, c->id);
+        CHECK_INT(admits(settings, S("open"), who), c->open);
+        CHECK_INT(admits(settings, S("narrow"), who), c->narrow);
+        CHECK_INT(admits(settings, S("secret"), who), c->secret);
+        CHECK_INT(admits(settings, S("other"), who), c->other);
+    }
     settings_unref(settings);
 }
 
