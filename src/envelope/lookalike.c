@@ -99,3 +99,40 @@ bool lookalike_is_any(struct str name, const struct str *known, size_t count)
     }
     return is_any(&folded, known, count);
 }
+
+static char lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c);
+}
+
+/* Takes what the code point folds to off the known name; false if something else stands
+ * there. */
+static bool take_one(struct str *known, uint32_t cp)
+{
+    struct folded folded = {};
+
+    if (!fold_one(&folded, cp) || folded.len > known->len)
+        return false;
+    for (size_t i = 0; i < folded.len; i++)
+        if (lower(known->ptr[i]) != folded.text[i])
+            return false;
+    *known = str_slice(*known, folded.len, known->len);
+    return true;
+}
+
+bool lookalike_is(struct str name, struct str known)
+{
+    while (name.len) {
+        uint32_t cp = 0;
+        size_t len = utf8_read(name, &cp);
+
+        if (len == 0)
+            return false;
+        if (cp == 0 && known.len == 0)
+            return true;
+        if (!take_one(&known, cp))
+            return false;
+        name = str_slice(name, len, name.len);
+    }
+    return known.len == 0;
+}

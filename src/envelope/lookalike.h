@@ -18,3 +18,6 @@ enum { LOOKALIKE_MAX = 16 }; /* the longest known name that can be asked for */
  * default-ignorable code points are dropped; what stands before a NUL is judged by itself
  * as well. */
 bool lookalike_is_any(struct str name, const struct str *known, size_t count);
+
+/* The same for one name of any length in ASCII, whose case does not matter. */
+bool lookalike_is(struct str name, struct str known);

@@ -14,6 +14,12 @@
  * Places are found with borders (Knuth, Morris, Pratt), and each search begins where the
  * one before ended, so a match takes at most two steps per byte of the kind, whatever the
  * pattern; the search for ':' in the gaps looks at each byte once more.
+ *
+ * Whether a pattern covers another is asked of the same matcher: the other one is written
+ * down with a byte that no text holds in place of each star. No segment holds that byte,
+ * so where the text matches, a star lies over it; and whatever the byte stands for, the
+ * star takes as well, because a star that stops at ':' lies over inner stars only, which
+ * stop there too: a star at the end has nothing behind it.
  */
 #include "policy/pattern.h"
 
@@ -21,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 
@@ -34,12 +41,15 @@ struct pattern {
     uint16_t *borders;    /* per byte of the text, within its segment */
     enum dialect dialect; /* the spelling of the kinds it is matched with */
     bool ends_in_star;    /* the last segment is empty then */
+    bool crosses_colons;  /* for values: no star stops at ':' */
     bool covers_contexts; /* names a METHOD: the same with a CONTEXT is covered */
     size_t count;         /* of segments: one more than stars */
     struct segment segments[];
 };
 
 _Static_assert(PATTERN_MAX_BYTES <= UINT16_MAX);
+
+static const char anything = '\xff'; /* in place of a star; no byte of UTF-8 */
 
 static bool is_continuation(char c)
 {
@@ -60,16 +70,27 @@ static bool has_forbidden(struct str text)
     return false;
 }
 
-static const char *why_refused(struct str text)
+static const char *why_refused_value(struct str text)
 {
-    if (text.len == 0)
-        return "a pattern cannot be empty";
     if (text.len > PATTERN_MAX_BYTES)
         return "a pattern has at most 2048 bytes";
     if (!utf8_is_valid(text))
         return "a pattern must be UTF-8";
+    return NULL;
+}
+
+static const char *why_refused(struct str text)
+{
+    const char *why = why_refused_value(text);
+
+    if (why)
+        return why;
+    if (text.len == 0)
+        return "a pattern cannot be empty";
     if (has_forbidden(text))
         return "a pattern cannot contain spaces or control characters";
+    if (text.ptr[0] == '{')
+        return "a pattern cannot begin with '{'";
     return NULL;
 }
 
@@ -118,7 +139,7 @@ static bool names_method(const struct pattern *pattern)
     return colons == 1;
 }
 
-static void compile(struct pattern *pattern)
+static void cut_at_stars(struct pattern *pattern)
 {
     size_t at = 0;
 
@@ -130,31 +151,56 @@ static void compile(struct pattern *pattern)
         at = end + 1;
     }
     pattern->ends_in_star = str_ends(pattern->text, S("*"));
-    pattern->dialect = pattern_dialect(pattern->text);
-    pattern->covers_contexts = names_method(pattern);
+}
+
+/* With its own copy of the text, cut into segments. */
+static struct pattern *compile(struct str text)
+{
+    size_t count = count_of(text, '*') + 1;
+    struct pattern *pattern;
+    size_t size = sizeof(*pattern) + count * sizeof(pattern->segments[0]);
+    char *copy;
+
+    pattern = xcalloc(1, size + text.len * (sizeof(pattern->borders[0]) + 1));
+    pattern->count = count;
+    pattern->borders = (uint16_t *)(void *)&pattern->segments[count];
+    copy = (char *)(pattern->borders + text.len);
+    if (text.len)
+        memcpy(copy, text.ptr, text.len);
+    pattern->text = (struct str){ copy, text.len };
+    cut_at_stars(pattern);
+    return pattern;
+}
+
+static enum err refuse(const char *why, const char **ret_why)
+{
+    if (ret_why)
+        *ret_why = why;
+    return ERR_INVALID;
 }
 
 enum err pattern_new(struct str text, struct pattern **ret, const char **ret_why)
 {
     const char *why = why_refused(text);
     struct pattern *pattern;
-    size_t count, size;
-    char *copy;
 
-    if (why && ret_why)
-        *ret_why = why;
     if (why)
-        return ERR_INVALID;
-    count = count_of(text, '*') + 1;
-    size = sizeof(*pattern) + count * sizeof(pattern->segments[0]);
-    pattern = xcalloc(1, size + text.len * (sizeof(pattern->borders[0]) + 1));
-    pattern->count = count;
-    pattern->borders = (uint16_t *)(void *)&pattern->segments[count];
-    copy = (char *)(pattern->borders + text.len);
-    memcpy(copy, text.ptr, text.len);
-    pattern->text = (struct str){ copy, text.len };
-    compile(pattern);
+        return refuse(why, ret_why);
+    pattern = compile(text);
+    pattern->dialect = pattern_dialect(pattern->text);
+    pattern->covers_contexts = names_method(pattern);
     *ret = pattern;
+    return OK;
+}
+
+enum err pattern_new_value(struct str text, struct pattern **ret, const char **ret_why)
+{
+    const char *why = why_refused_value(text);
+
+    if (why)
+        return refuse(why, ret_why);
+    *ret = compile(text);
+    (*ret)->crosses_colons = true;
     return OK;
 }
 
@@ -205,10 +251,12 @@ static size_t find_segment(const struct pattern *pattern, size_t i, struct str k
 }
 
 /* May an inner star stand for what lies between? */
-static bool star_spans(struct str kind, size_t from, size_t to)
+static bool star_spans(const struct pattern *pattern, struct str kind, size_t from,
+                       size_t to)
 {
-    return skip_character(kind, from) <= to &&
-           str_find(str_slice(kind, 0, to), ':', from) == to;
+    if (skip_character(kind, from) > to)
+        return false;
+    return pattern->crosses_colons || str_find(str_slice(kind, 0, to), ':', from) == to;
 }
 
 static bool matches_whole(const struct pattern *pattern, struct str kind)
@@ -225,13 +273,13 @@ static bool matches_whole(const struct pattern *pattern, struct str kind)
     for (size_t i = 1; i < last; i++) {
         size_t found = find_segment(pattern, i, kind, skip_character(kind, at));
 
-        if (found > kind.len || !star_spans(kind, at, found))
+        if (found > kind.len || !star_spans(pattern, kind, at, found))
             return false;
         at = found + pattern->segments[i].len;
     }
     if (pattern->ends_in_star)
         return at < kind.len;
-    return str_ends(kind, end) && star_spans(kind, at, kind.len - end.len);
+    return str_ends(kind, end) && star_spans(pattern, kind, at, kind.len - end.len);
 }
 
 /* Up to the CONTEXT: `mcp/request:METHOD`, `mcp.request.METHOD`. */
@@ -244,17 +292,65 @@ static struct str without_context(const struct pattern *pattern, struct str kind
     return str_slice(kind, 0, colon);
 }
 
-bool pattern_matches(const struct pattern *pattern, struct str kind)
+/* The kind is in the pattern's spelling. */
+static bool matches_spelt(const struct pattern *pattern, struct str kind)
 {
-    char space[KIND_MAX_BYTES];
     struct str method;
 
-    if (pattern->dialect == DIALECT_DOTTED && kind_to_dotted(kind, space, &kind))
-        return false;
     if (matches_whole(pattern, kind))
         return true;
     if (!pattern->covers_contexts)
         return false;
     method = without_context(pattern, kind);
     return method.len < kind.len && matches_whole(pattern, method);
+}
+
+bool pattern_matches(const struct pattern *pattern, struct str kind)
+{
+    char space[KIND_MAX_BYTES];
+
+    if (pattern->dialect == DIALECT_DOTTED && kind_to_dotted(kind, space, &kind))
+        return false;
+    return matches_spelt(pattern, kind);
+}
+
+static size_t shorter(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+bool pattern_is_apart(const struct pattern *a, const struct pattern *b)
+{
+    struct str first = segment_text(a, 0);
+    struct str other_first = segment_text(b, 0);
+    struct str last = segment_text(a, a->count - 1);
+    struct str other_last = segment_text(b, b->count - 1);
+    size_t start = shorter(first.len, other_first.len);
+    size_t end = shorter(last.len, other_last.len);
+
+    if (a->count == 1)
+        return !pattern_matches(b, a->text);
+    if (b->count == 1)
+        return !pattern_matches(a, b->text);
+    return !str_eq(str_slice(first, 0, start), str_slice(other_first, 0, start)) ||
+           !str_eq(str_slice(last, last.len - end, last.len),
+                   str_slice(other_last, other_last.len - end, other_last.len));
+}
+
+bool pattern_covers(const struct pattern *held, const struct pattern *wanted)
+{
+    CLEANUP(xfreep) char *copy = xmalloc(wanted->text.len + 2);
+    struct str text = { copy, wanted->text.len };
+
+    if (held->dialect != wanted->dialect)
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        copy[i] = wanted->text.ptr[i] == '*' ? anything : wanted->text.ptr[i];
+    if (!matches_spelt(held, text))
+        return false;
+    if (!wanted->covers_contexts)
+        return true;
+    copy[text.len] = ':';
+    copy[text.len + 1] = anything;
+    return matches_spelt(held, (struct str){ copy, text.len + 2 });
 }

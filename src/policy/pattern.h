@@ -24,9 +24,15 @@ struct pattern;
 
 enum { PATTERN_MAX_BYTES = 2048 };
 
-/* Owns a copy of the text. ERR_INVALID (empty, control characters, too long) with a
- * static text in *ret_why, which may be NULL. */
+/* Owns a copy of the text. ERR_INVALID (empty, control characters, too long, a `{` at the
+ * beginning, which would be an object: capability.h) with a static text in *ret_why,
+ * which may be NULL. */
 enum err pattern_new(struct str text, struct pattern **ret, const char **ret_why);
+
+/* A pattern for strings in a payload: `*` stands for one or more characters of any sort
+ * wherever it stands, nothing is said about methods, and any UTF-8 text will do, the
+ * empty one as well. ERR_INVALID as above. */
+enum err pattern_new_value(struct str text, struct pattern **ret, const char **ret_why);
 void pattern_free(struct pattern *pattern);
 
 struct str pattern_text(const struct pattern *pattern);
@@ -36,3 +42,10 @@ enum dialect pattern_dialect(struct str text);
 
 /* `kind` is in its slash spelling, whatever the pattern's. Linear in its length. */
 bool pattern_matches(const struct pattern *pattern, struct str kind);
+
+/* True only if `held` matches every kind (or value) that `wanted` matches. Both are of
+ * the same sort. What cannot be shown for the patterns as they are written is false. */
+bool pattern_covers(const struct pattern *held, const struct pattern *wanted);
+
+/* True only if no value is matched by both; both are of pattern_new_value(). */
+bool pattern_is_apart(const struct pattern *a, const struct pattern *b);

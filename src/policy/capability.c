@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The conditions of an object stand in one array, level by level, so that what stands
+ * below one of them is a range behind it:
+ *
+ *     {"payload":{"params":{"name":"read_*","uri":"x"},"method":"tools/call"}}
+ *
+ *     0 payload (1..3)   1 method   2 params (3..5)   3 name   4 uri
+ *
+ * A payload is looked at in the same order: for each condition that is an object and was
+ * found, its text is scanned once and what is named below it is looked for. A scan passes
+ * over the levels below, so a byte is looked at once per level at most.
+ */
+#include "policy/capability.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "envelope/lookalike.h"
+#include "policy/leaf.h"
+#include "policy/pattern.h"
+
+enum { TREE_MAX_BYTES = 1024 * 1024 };
+
+struct condition {
+    struct str name;
+    const struct json *wanted;
+    struct leaf *leaf; /* NULL: an object with conditions below */
+    size_t parent;
+    size_t first, end; /* those below */
+};
+
+struct capability {
+    struct str text;
+    struct pattern *pattern;
+    struct arena arena; /* what an object was read from, and its text */
+    struct condition *conditions;
+    size_t count; /* 0: a pattern */
+};
+
+static enum err refuse(const char *why, const char **ret_why)
+{
+    if (ret_why)
+        *ret_why = why;
+    return ERR_INVALID;
+}
+
+/* The normal form. */
+
+struct normal {
+    struct json_writer to;
+    bool is_too_deep;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct json *const *left = a;
+    const struct json *const *right = b;
+
+    return str_cmp((*left)->key, (*right)->key);
+}
+
+static void write_value(struct normal *n, const struct json *value, size_t depth);
+
+static void write_object(struct normal *n, const struct json *object, size_t depth)
+{
+    CLEANUP(xfreep)
+    const struct json **sorted = xcalloc(object->count + 1, sizeof(struct json *));
+    size_t count = 0;
+
+    JSON_FOREACH(member, object)
+        sorted[count++] = member;
+    qsort(sorted, count, sizeof(struct json *), by_key);
+    json_object_open(&n->to);
+    for (size_t i = 0; i < count; i++) {
+        json_key(&n->to, sorted[i]->key);
+        write_value(n, sorted[i], depth);
+    }
+    json_object_close(&n->to);
+}
+
+static void write_array(struct normal *n, const struct json *array, size_t depth)
+{
+    json_array_open(&n->to);
+    JSON_FOREACH(item, array)
+        write_value(n, item, depth);
+    json_array_close(&n->to);
+}
+
+/* `depth`: how many brackets are open. The limit bounds the recursion. */
+static void write_value(struct normal *n, const struct json *value, size_t depth)
+{
+    bool is_nested = value->type == JSON_ARRAY || value->type == JSON_OBJECT;
+
+    if (is_nested && depth == CAPABILITY_MAX_DEPTH) {
+        n->is_too_deep = true;
+        return;
+    }
+    switch (value->type) {
+    case JSON_NULL: json_null(&n->to); break;
+    case JSON_FALSE: json_bool(&n->to, false); break;
+    case JSON_TRUE: json_bool(&n->to, true); break;
+    case JSON_NUMBER: json_raw(&n->to, value->text); break;
+    case JSON_STRING: json_str(&n->to, value->text); break;
+    case JSON_ARRAY: write_array(n, value, depth + 1); break;
+    case JSON_OBJECT: write_object(n, value, depth + 1); break;
+    }
+}
+
+/* Writes the normal form into the arena. Returns why not, or NULL. */
+static const char *write_normal(const struct json *object, struct arena *arena,
+                                struct str *ret)
+{
+    struct normal n = {};
+    struct buf out;
+
+    buf_init(&out, CAPABILITY_MAX_BYTES);
+    json_write_init(&n.to, &out);
+    write_value(&n, object, 0);
+    if (!out.is_full)
+        *ret = arena_str(arena, buf_str(&out));
+    buf_done(&out);
+    if (n.is_too_deep)
+        return "an object is at most 8 levels deep";
+    return ret->ptr ? NULL : "an object has at most 4096 bytes";
+}
+
+/* From the tree to conditions. Each step returns why it cannot be done, or NULL. */
+
+static const char *check_name(struct str name)
+{
+    if (name.len == 0 || name.len > CAPABILITY_MAX_NAME)
+        return "a name in `payload` has 1 to 64 characters";
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] < ' ' || name.ptr[i] > '~')
+            return "a name in `payload` is ASCII, so that look-alikes can be told";
+    return NULL;
+}
+
+static void add_condition(struct capability *cap, struct condition condition)
+{
+    size_t size = (cap->count + 1) * sizeof(condition);
+
+    cap->conditions = xrealloc(cap->conditions, size);
+    cap->conditions[cap->count++] = condition;
+}
+
+static const char *add_below(struct capability *cap, size_t i)
+{
+    const struct json *object = cap->conditions[i].wanted;
+
+    if (object->count == 0)
+        return "an empty object in `payload` says nothing";
+    cap->conditions[i].first = cap->count;
+    JSON_FOREACH(member, object) {
+        const char *why = check_name(member->key);
+
+        if (why)
+            return why;
+        add_condition(cap, (struct condition){
+                               .name = member->key,
+                               .wanted = member,
+                               .parent = i,
+                           });
+    }
+    cap->conditions[i].end = cap->count;
+    return NULL;
+}
+
+static const char *add_conditions(struct capability *cap, const struct json *payload)
+{
+    size_t leaves = 0;
+
+    add_condition(cap, (struct condition){ .name = S("payload"), .wanted = payload });
+    for (size_t i = 0; i < cap->count; i++) {
+        struct condition *c = &cap->conditions[i];
+        const char *why = NULL;
+
+        if (c->wanted->type == JSON_OBJECT)
+            why = add_below(cap, i);
+        else if (!leaf_new(c->wanted, &c->leaf, &why))
+            leaves += leaf_count(c->leaf);
+        if (why)
+            return why;
+    }
+    return leaves > CAPABILITY_MAX_LEAVES ? "an object names at most 64 values" : NULL;
+}
+
+static const char *read_pattern(struct capability *cap, struct str text)
+{
+    const char *why = NULL;
+
+    if (pattern_new(text, &cap->pattern, &why))
+        return why;
+    cap->text = pattern_text(cap->pattern);
+    return NULL;
+}
+
+static const char *read_object(struct capability *cap, const struct json *object)
+{
+    const struct json *kind = json_find(object, S("kind"));
+    const struct json *payload = json_find(object, S("payload"));
+    const char *why = write_normal(object, &cap->arena, &cap->text);
+
+    if (why)
+        return why;
+    if (!kind || kind->type != JSON_STRING)
+        return "an object has `kind`, a pattern";
+    if (object->count != 1 + (size_t)(payload != NULL))
+        return "an object has `kind` and `payload` and nothing else";
+    if (payload && payload->type != JSON_OBJECT)
+        return "`payload` is an object";
+    if (!payload || payload->count == 0)
+        return read_pattern(cap, kind->text);
+    if (pattern_new(kind->text, &cap->pattern, &why))
+        return why;
+    return add_conditions(cap, payload);
+}
+
+static struct capability *new_empty(void)
+{
+    struct capability *cap = xcalloc(1, sizeof(*cap));
+
+    arena_init(&cap->arena, TREE_MAX_BYTES);
+    return cap;
+}
+
+void capability_free(struct capability *cap)
+{
+    if (!cap)
+        return;
+    for (size_t i = 0; i < cap->count; i++)
+        leaf_free(cap->conditions[i].leaf);
+    free(cap->conditions);
+    pattern_free(cap->pattern);
+    arena_done(&cap->arena);
+    free(cap);
+}
+
+CLEANUP_FOR(struct capability, capability_free)
+
+static const char *read_text(struct capability *cap, struct str text)
+{
+    struct json_problem problem = {};
+    const struct json *tree;
+
+    if (!capability_text_is_object(text))
+        return read_pattern(cap, text);
+    if (text.len > CAPABILITY_MAX_BYTES)
+        return "an object has at most 4096 bytes";
+    text = arena_str(&cap->arena, text); /* the tree borrows from it */
+    if (json_parse(text, &cap->arena, &tree, &problem))
+        return problem.what;
+    return read_object(cap, tree);
+}
+
+enum err capability_new(struct str text, struct capability **ret, const char **ret_why)
+{
+    CLEANUP(capability_freep) struct capability *cap = new_empty();
+    const char *why = read_text(cap, text);
+
+    if (why)
+        return refuse(why, ret_why);
+    *ret = TAKE(cap);
+    return OK;
+}
+
+enum err capability_normal(const struct json *value, struct arena *arena, struct str *ret,
+                           const char **ret_why)
+{
+    CLEANUP(capability_freep) struct capability *cap = new_empty();
+    const char *why = "a capability is a pattern or an object";
+    struct str text;
+
+    if (value->type == JSON_STRING)
+        why = read_pattern(cap, value->text);
+    else if (value->type == JSON_OBJECT)
+        why = read_object(cap, value);
+    if (why)
+        return refuse(why, ret_why);
+    text = arena_str(arena, cap->text);
+    if (!text.ptr)
+        return ERR_TOO_BIG;
+    *ret = text;
+    return OK;
+}
+
+enum err capability_list(const struct json *array, struct arena *arena,
+                         struct str_list *ret, const char **ret_why)
+{
+    struct str *items;
+    size_t count = 0;
+
+    if (array->type != JSON_ARRAY)
+        return refuse("capabilities are a list", ret_why);
+    items = arena_alloc(arena, (array->count + 1) * sizeof(*items));
+    if (!items)
+        return ERR_TOO_BIG;
+    JSON_FOREACH(value, array) {
+        enum err err = capability_normal(value, arena, &items[count], ret_why);
+
+        if (err)
+            return err;
+        count++;
+    }
+    *ret = (struct str_list){ items, count };
+    return OK;
+}
+
+struct str capability_text(const struct capability *cap)
+{
+    return cap->text;
+}
+
+const struct pattern *capability_pattern(const struct capability *cap)
+{
+    return cap->pattern;
+}
+
+bool capability_is_object(const struct capability *cap)
+{
+    return cap->count > 0;
+}
+
+bool capability_matches_kind(const struct capability *cap, struct str kind)
+{
+    return pattern_matches(cap->pattern, kind);
+}
+
+/* Looking into a payload. */
+
+static enum finding judge_value(const struct condition *c, struct json_span value,
+                                struct arena *scratch)
+{
+    if (!c->leaf)
+        return value.type == JSON_OBJECT ? FOUND_FITTING : FOUND_OTHER_TYPE;
+    switch (leaf_judge(c->leaf, value, scratch)) {
+    case LEAF_HOLDS: return FOUND_FITTING;
+    case LEAF_DIFFERS: return FOUND_OTHER;
+    case LEAF_OTHER_TYPE: return FOUND_OTHER_TYPE;
+    }
+    return FOUND_OTHER;
+}
+
+static void look_at(const struct condition *c, struct str name, struct json_span value,
+                    struct capability_finding *finding, struct arena *scratch)
+{
+    if (finding->state == FOUND_LOOKALIKE)
+        return;
+    if (!str_eq(name, c->name)) {
+        if (lookalike_is(name, c->name))
+            finding->state = FOUND_LOOKALIKE;
+        return;
+    }
+    if (finding->state != FOUND_NOTHING) {
+        finding->state = FOUND_TWICE;
+        return;
+    }
+    finding->value = value;
+    finding->state = judge_value(c, value, scratch);
+}
+
+/* Looks for what stands below condition `i` in the object that was found for it. */
+static enum err look_below(const struct capability *cap, size_t i,
+                           struct capability_finding *findings, struct arena *scratch)
+{
+    const struct condition *c = &cap->conditions[i];
+    struct json_member member;
+    struct json_scan scan;
+    struct str name;
+    enum err err;
+
+    json_scan_init(&scan, findings[i].value.text, JSON_MAX_DEPTH);
+    err = json_object_begin(&scan);
+    while (!err && json_object_next(&scan, &member, &err)) {
+        err = json_unescape(member.key, scratch, &name);
+        for (size_t k = c->first; !err && k < c->end; k++)
+            look_at(&cap->conditions[k], name, member.value, &findings[k], scratch);
+    }
+    return err;
+}
+
+const struct capability_finding *capability_examine(const struct capability *cap,
+                                                    struct json_span payload,
+                                                    struct arena *scratch)
+{
+    struct capability_finding *findings =
+        arena_alloc(scratch, (cap->count + 1) * sizeof(*findings));
+
+    if (!findings || cap->count == 0)
+        return findings;
+    findings[0].value = payload;
+    findings[0].state = judge_value(&cap->conditions[0], payload, scratch);
+    for (size_t i = 0; i < cap->count; i++) {
+        if (cap->conditions[i].leaf || findings[i].state != FOUND_FITTING)
+            continue;
+        if (look_below(cap, i, findings, scratch))
+            return NULL;
+    }
+    return findings;
+}
+
+bool capability_allows(const struct capability *cap, struct str kind,
+                       struct json_span payload, struct arena *scratch)
+{
+    const struct capability_finding *findings;
+
+    if (!capability_matches_kind(cap, kind))
+        return false;
+    findings = capability_examine(cap, payload, scratch);
+    for (size_t i = 0; findings && i < cap->count; i++)
+        if (findings[i].state != FOUND_FITTING)
+            return false;
+    return findings != NULL;
+}
+
+size_t capability_count(const struct capability *cap)
+{
+    return cap->count;
+}
+
+void capability_put_path(const struct capability *cap, size_t i, struct buf *out)
+{
+    size_t chain[CAPABILITY_MAX_DEPTH + 1];
+    size_t count = 0;
+
+    for (; i > 0; i = cap->conditions[i].parent)
+        chain[count++] = i;
+    buf_put(out, cap->conditions[0].name);
+    for (; count > 0; count--) {
+        buf_putc(out, '.');
+        buf_put(out, cap->conditions[chain[count - 1]].name);
+    }
+}
+
+void capability_put_wanted(const struct capability *cap, size_t i, struct buf *out)
+{
+    struct normal n = {};
+
+    json_write_init(&n.to, out);
+    write_value(&n, cap->conditions[i].wanted, 0);
+}
+
+/* Coverage. */
+
+/* The condition of that name below condition `i`, or the payload, which is 0 and below
+ * nothing. */
+static size_t find_below(const struct capability *cap, size_t i, struct str name)
+{
+    for (size_t k = cap->conditions[i].first; k < cap->conditions[i].end; k++)
+        if (str_eq(cap->conditions[k].name, name))
+            return k;
+    return 0;
+}
+
+/* Does the condition of `wanted` at the same place ask for no less? Those at the places
+ * above it have been found: `places` says where. */
+static bool is_implied(const struct capability *held, size_t i,
+                       const struct capability *wanted, size_t *places)
+{
+    const struct condition *h = &held->conditions[i];
+    const struct condition *w;
+
+    if (i > 0)
+        places[i] = find_below(wanted, places[h->parent], h->name);
+    if (i > 0 && places[i] == 0)
+        return false;
+    w = &wanted->conditions[places[i]];
+    if (!h->leaf || !w->leaf)
+        return !h->leaf && !w->leaf;
+    return leaf_covers(h->leaf, w->leaf);
+}
+
+bool capability_covers(const struct capability *held, const struct capability *wanted)
+{
+    CLEANUP(xfreep) size_t *places = xcalloc(held->count + 1, sizeof(*places));
+
+    if (!pattern_covers(held->pattern, wanted->pattern))
+        return false;
+    if (held->count > 0 && wanted->count == 0)
+        return false;
+    for (size_t i = 0; i < held->count; i++)
+        if (!is_implied(held, i, wanted, places))
+            return false;
+    return true;
+}
