@@ -21,6 +21,7 @@
 #include "envelope/lookalike.h"
 #include "policy/leaf.h"
 #include "policy/pattern.h"
+#include "policy/respell.h"
 
 enum { TREE_MAX_BYTES = 1024 * 1024 };
 
@@ -477,7 +478,7 @@ bool capability_covers(const struct capability *held, const struct capability *w
 {
     CLEANUP(xfreep) size_t *places = xcalloc(held->count + 1, sizeof(*places));
 
-    if (!pattern_covers(held->pattern, wanted->pattern))
+    if (!respell_covers(held->pattern, wanted->pattern))
         return false;
     if (held->count > 0 && wanted->count == 0)
         return false;

@@ -34,6 +34,8 @@ static const struct str fixed_kinds[RESPELL_MAX] = {
 };
 /* clang-format on */
 
+CLEANUP_FOR(struct pattern, pattern_free)
+
 static size_t as_namespace(struct str pattern, struct str *ret)
 {
     for (size_t i = 0; i < COUNT(namespaces); i++) {
@@ -92,4 +94,53 @@ size_t respell_pattern(struct str pattern, enum dialect to, char *space,
         return count;
     ret[0] = pattern;
     return 1;
+}
+
+/* Does `held` cover the pattern with this text? */
+static bool covers_text(const struct pattern *held, struct str text)
+{
+    CLEANUP(pattern_freep) struct pattern *wanted = NULL;
+
+    return !pattern_new(text, &wanted, NULL) && pattern_covers(held, wanted);
+}
+
+/* Does the pattern with this text cover `wanted`? */
+static bool text_covers(struct str text, const struct pattern *wanted)
+{
+    CLEANUP(pattern_freep) struct pattern *held = NULL;
+
+    return !pattern_new(text, &held, NULL) && pattern_covers(held, wanted);
+}
+
+/* Through the equals of `wanted` in the spelling of `held`: all of them. */
+static bool covers_equals(const struct pattern *held, const struct pattern *wanted)
+{
+    enum dialect to = pattern_dialect(pattern_text(held));
+    char space[KIND_MAX_BYTES];
+    struct str equal[RESPELL_MAX];
+    size_t count = respell_pattern(pattern_text(wanted), to, space, equal);
+
+    for (size_t i = 0; i < count; i++)
+        if (!covers_text(held, equal[i]))
+            return false;
+    return true;
+}
+
+/* Through the equals of `held` in the spelling of `wanted`: one of them. */
+static bool equals_cover(const struct pattern *held, const struct pattern *wanted)
+{
+    enum dialect to = pattern_dialect(pattern_text(wanted));
+    char space[KIND_MAX_BYTES];
+    struct str equal[RESPELL_MAX];
+    size_t count = respell_pattern(pattern_text(held), to, space, equal);
+
+    for (size_t i = 0; i < count; i++)
+        if (text_covers(equal[i], wanted))
+            return true;
+    return false;
+}
+
+bool respell_covers(const struct pattern *held, const struct pattern *wanted)
+{
+    return covers_equals(held, wanted) || equals_cover(held, wanted);
 }

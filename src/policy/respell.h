@@ -6,10 +6,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/str.h"
 #include "envelope/dialect.h"
+
+struct pattern;
 
 enum { RESPELL_MAX = 4 }; /* patterns that one may become */
 
@@ -18,3 +21,7 @@ enum { RESPELL_MAX = 4 }; /* patterns that one may become */
  * texts are static, borrowed from `pattern`, or in `space` (KIND_MAX_BYTES). */
 size_t respell_pattern(struct str pattern, enum dialect to, char *space,
                        struct str ret[RESPELL_MAX]);
+
+/* pattern_covers() for patterns of any spelling: across spellings one of them is respelt,
+ * and where it has no equal, nothing is shown. */
+bool respell_covers(const struct pattern *held, const struct pattern *wanted);

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "capability_model.h"
 #include "harness.h"
 #include "policy/capability.h"
 
@@ -391,4 +392,251 @@ TEST(attenuation_an_object_covers_those_with_the_same_conditions_or_more)
 
     FOR_EACH_CASE(c, cases)
         CHECK_INT(covers(c->held, c->wanted), c->covers);
+}
+
+TEST(attenuation_across_spellings_only_an_equal_respelling_counts)
+{
+    /* clang-format off */
+    static const struct { struct str held, wanted; bool covers; } cases[] = {
+        { S("mcp/request:*"),       S("mcp.request.tools/call"),   true  },
+        { S("mcp.request.*"),       S("mcp/request:tools/call:x"), true  },
+        { S("mcp/*"),               S("mcp.*"),                    true  },
+        { S("mcp/*"),               S("mcpx.approve.*"),           true  },
+        { S("mcp.*"),               S("mcp/*"),                    false }, /* no mcpx.… */
+        { S("mcp.*"),               S("mcp/request:*"),            true  },
+        { S("*"),                   S("team.task.*"),              true  },
+        { S("chat"),                S("chat.message"),             true  },
+        { S("chat.*"),              S("chat"),                     true  },
+        { S("mcp.request.a/*"),     S("mcp.request.a/b:*"),        true  },
+        { S("mcp.request.a/b"),     S("mcp.request.a/b:x"),        true  },
+        { S("mcp.request.a/b:x"),   S("mcp.request.a/b"),          false },
+        { S("mcp/request:a/b"),     S("mcp.request.a/b"),          true  },
+        { S("mcp.request.a/b"),     S("mcp/request:a/b"),          true  },
+        { S("mcp.request.a/b:*"),   S("mcp/request:a/b"),          false },
+        { S("mcp.request.*"),       S("{" CALL ",\"payload\":{\"a\":1}}"), true },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases)
+        CHECK_INT(covers(c->held, c->wanted), c->covers);
+}
+
+/* Random capabilities and envelopes from a small vocabulary, so that they meet. */
+
+static uint64_t random_below(uint64_t *state, uint64_t count)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (*state >> 20) % count;
+}
+
+static struct str pick(uint64_t *state, const struct str *from, size_t count)
+{
+    return from[random_below(state, count)];
+}
+
+#define PICK(state, ...)                               \
+    pick((state), (const struct str[]){ __VA_ARGS__ }, \
+         sizeof((const struct str[]){ __VA_ARGS__ }) / sizeof(struct str))
+
+static void put_pattern(uint64_t *state, struct buf *out)
+{
+    size_t parts = 1 + random_below(state, 3);
+
+    buf_put(out, PICK(state, S(""), S("*"), S("mcp/"), S("mcp/request:"), S("x")));
+    for (size_t i = 0; i < parts; i++)
+        buf_put(out, PICK(state, S("a"), S("b"), S("*"), S(":"), S("a*"), S("a/b")));
+}
+
+static void put_leaf_item(uint64_t *state, struct buf *out)
+{
+    if (random_below(state, 4) == 0) {
+        buf_put(out, PICK(state, S("1"), S("1.0"), S("true"), S("null")));
+        return;
+    }
+    buf_put(out, PICK(state, S("\""), S("\""), S("\"!")));
+    for (size_t i = random_below(state, 3); i < 3; i++)
+        buf_put(out, PICK(state, S("a"), S("b"), S("*"), S(":")));
+    buf_putc(out, '"');
+}
+
+static void put_leaf(uint64_t *state, struct buf *out)
+{
+    size_t count = random_below(state, 4);
+
+    if (count == 0) {
+        put_leaf_item(state, out);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        buf_putc(out, i ? ',' : '[');
+        put_leaf_item(state, out);
+    }
+    buf_putc(out, ']');
+}
+
+/* An object with some of the names, each with what `put` writes or an object below. */
+static void put_tree(uint64_t *state, size_t depth, void put(uint64_t *, struct buf *),
+                     struct buf *out)
+{
+    static const struct str names[] = { S("\"a\""), S("\"bC\"") };
+    size_t first = random_below(state, COUNT(names));
+    size_t end = first + 1 + random_below(state, COUNT(names) - first);
+
+    buf_putc(out, '{');
+    for (size_t i = first; i < end; i++) {
+        if (i > first)
+            buf_putc(out, ',');
+        buf_put(out, names[i]);
+        buf_putc(out, ':');
+        if (depth > 0 && random_below(state, 3) == 0)
+            put_tree(state, depth - 1, put, out);
+        else
+            put(state, out);
+    }
+    buf_putc(out, '}');
+}
+
+static void put_capability(uint64_t *state, struct buf *out)
+{
+    bool is_object = random_below(state, 3) > 0;
+
+    buf_clear(out);
+    buf_put(out, is_object ? S("{\"kind\":\"") : S("\""));
+    put_pattern(state, out);
+    buf_putc(out, '"');
+    if (!is_object)
+        return;
+    buf_put(out, S(",\"payload\":"));
+    put_tree(state, 1, put_leaf, out);
+    buf_putc(out, '}');
+}
+
+static void put_value(uint64_t *state, struct buf *out)
+{
+    if (random_below(state, 3) == 0) {
+        buf_put(out, PICK(state, S("1"), S("1.0"), S("true"), S("null"), S("[1]")));
+        return;
+    }
+    buf_putc(out, '"');
+    for (size_t i = random_below(state, 4); i < 3; i++)
+        buf_put(out, PICK(state, S("a"), S("b"), S(":"), S("\\u0061")));
+    buf_putc(out, '"');
+}
+
+static void put_payload(uint64_t *state, struct buf *out)
+{
+    buf_clear(out);
+    put_tree(state, 1, put_value, out);
+    if (random_below(state, 16) == 0) {
+        out->len--;
+        buf_put(out, PICK(state, S(",\"A\":1}"), S(",\"bc\":1}"), S(",\"d\":1}")));
+    }
+}
+
+/* A kind made from the pattern by filling its stars. */
+static void put_kind(uint64_t *state, struct str pattern, struct buf *out)
+{
+    buf_clear(out);
+    for (size_t i = 0; i < pattern.len; i++)
+        if (pattern.ptr[i] == '*')
+            buf_put(out, PICK(state, S("a"), S("b"), S("a/b"), S("ab"), S("c:d")));
+        else
+            buf_putc(out, pattern.ptr[i]);
+    if (random_below(state, 4) == 0)
+        buf_put(out, S(":a"));
+}
+
+struct drawn {
+    struct buf text;
+    struct arena arena;
+    const struct json *tree;
+    struct capability *cap;
+};
+
+static void draw(struct drawn *d, uint64_t *state)
+{
+    struct str normal;
+
+    capability_free(d->cap);
+    arena_reset(&d->arena);
+    put_capability(state, &d->text);
+    CHECK_INT(json_parse(buf_str(&d->text), &d->arena, &d->tree, NULL), OK);
+    CHECK_INT(capability_normal(d->tree, &d->arena, &normal, NULL), OK);
+    CHECK_INT(capability_new(normal, &d->cap, NULL), OK);
+    CHECK_STR(capability_text(d->cap), normal);
+}
+
+struct tally {
+    size_t covered, allowed, wrong_model, wrong_cover;
+};
+
+static void try_envelope(const struct drawn *held, const struct drawn *wanted,
+                         uint64_t *state, struct buf texts[2], struct tally *tally)
+{
+    struct str pattern = wanted->tree->type == JSON_STRING
+                             ? wanted->tree->text
+                             : json_find(wanted->tree, S("kind"))->text;
+    const struct json *payload = NULL;
+    bool by_held, by_wanted;
+    struct arena arena;
+    struct str kind;
+
+    put_kind(state, pattern, &texts[0]);
+    put_payload(state, &texts[1]);
+    kind = buf_str(&texts[0]);
+    arena_init(&arena, SCRATCH_BYTES);
+    CHECK_INT(json_parse(buf_str(&texts[1]), &arena, &payload, NULL), OK);
+    by_held = capability_allows(held->cap, kind, span_of(buf_str(&texts[1])), &arena);
+    by_wanted = capability_allows(wanted->cap, kind, span_of(buf_str(&texts[1])), &arena);
+    tally->allowed += by_wanted;
+    tally->wrong_model += by_held != model_allows(held->tree, kind, payload);
+    tally->wrong_model += by_wanted != model_allows(wanted->tree, kind, payload);
+    if (by_wanted && !by_held && capability_covers(held->cap, wanted->cap)) {
+        if (tally->wrong_cover++ == 0)
+            printf("# %.*s is said to cover %.*s: %.*s %.*s\n",
+                   STR_ARG(capability_text(held->cap)),
+                   STR_ARG(capability_text(wanted->cap)), STR_ARG(kind),
+                   STR_ARG(buf_str(&texts[1])));
+    }
+    arena_done(&arena);
+}
+
+TEST(attenuation_never_widens_and_verdicts_are_as_the_model_says)
+{
+    enum { PAIRS = 40'000, ENVELOPES = 12 };
+    uint64_t state = 0x9e3779b97f4a7c15;
+    struct drawn held = {}, wanted = {};
+    struct tally tally = {};
+    struct buf texts[2];
+
+    for (size_t i = 0; i < 2; i++) {
+        struct drawn *d = i ? &wanted : &held;
+
+        buf_init(&texts[i], SCRATCH_BYTES);
+        buf_init(&d->text, SCRATCH_BYTES);
+        arena_init(&d->arena, SCRATCH_BYTES);
+    }
+    for (size_t i = 0; i < PAIRS; i++) {
+        draw(&held, &state);
+        draw(&wanted, &state);
+        CHECK(capability_covers(held.cap, held.cap));
+        tally.covered += capability_covers(held.cap, wanted.cap);
+        for (size_t k = 0; k < ENVELOPES; k++)
+            try_envelope(&held, &wanted, &state, texts, &tally);
+    }
+    CHECK_INT(tally.wrong_model, 0);
+    CHECK_INT(tally.wrong_cover, 0);
+    printf("# %zu covered, %zu allowed\n", tally.covered, tally.allowed);
+    CHECK(tally.covered > PAIRS / 100); /* the comparison is not among refusals only */
+    CHECK(tally.allowed > PAIRS);
+    for (size_t i = 0; i < 2; i++) {
+        struct drawn *d = i ? &wanted : &held;
+
+        buf_done(&texts[i]);
+        buf_done(&d->text);
+        arena_done(&d->arena);
+        capability_free(d->cap);
+    }
 }
