@@ -73,31 +73,51 @@ static bool fold_one(struct folded *to, uint32_t cp)
            append(to, (struct str){ like->to, strnlen(like->to, sizeof(like->to)) });
 }
 
-static bool is_any(const struct folded *folded, const struct str *known, size_t count)
+static bool is_any(struct str text, const struct str *known, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (str_eq((struct str){ folded->text, folded->len }, known[i]))
+        if (str_eq(text, known[i]))
             return true;
     return false;
+}
+
+static struct str folded_text(const struct folded *folded)
+{
+    return (struct str){ folded->text, folded->len };
+}
+
+/* Printable ASCII without capitals, as nearly all names are, folds to itself. */
+static bool is_folded(struct str name)
+{
+    bool is_other = false;
+
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.ptr[i];
+
+        is_other |= c < ' ' || c > '~' || (c >= 'A' && c <= 'Z');
+    }
+    return !is_other;
 }
 
 bool lookalike_is_any(struct str name, const struct str *known, size_t count)
 {
     struct folded folded = {};
 
+    if (is_folded(name))
+        return is_any(name, known, count);
     while (name.len) {
         uint32_t cp = 0;
         size_t len = utf8_read(name, &cp);
 
         if (len == 0)
             return false;
-        if (cp == 0 && is_any(&folded, known, count))
+        if (cp == 0 && is_any(folded_text(&folded), known, count))
             return true;
         if (!fold_one(&folded, cp))
             return false;
         name = str_slice(name, len, name.len);
     }
-    return is_any(&folded, known, count);
+    return is_any(folded_text(&folded), known, count);
 }
 
 static char lower(char c)
