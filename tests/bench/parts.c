@@ -2,8 +2,9 @@
 /*
  * What the parts of the way of an envelope cost on this machine, in nanoseconds, with
  * each set of instructions that it has: unmasking, passing over strings, checking UTF-8,
- * and the scan of whole envelopes. The best of many batches, since whatever disturbs only
- * adds.
+ * the scan of whole envelopes, and what may follow it: comparing the payload with the
+ * kind, conditions of a capability. The best of many batches, since whatever disturbs
+ * only adds.
  *
  *     build/tests/bench/parts [PART]    only parts whose name contains this text
  */
@@ -16,7 +17,9 @@
 #include "base/simd.h"
 #include "base/utf8.h"
 #include "envelope/envelope.h"
+#include "envelope/strict.h"
 #include "json/json_priv.h"
+#include "policy/capability.h"
 #include "ws/ws.h"
 #include "ws/ws_priv.h"
 
@@ -28,6 +31,8 @@ struct job {
     struct str text;
     char *out; /* as large as the text */
     struct arena *scratch;
+    struct envelope env;    /* the text, scanned, where it is one */
+    struct capability *cap; /* that allows it */
     size_t sum;
 };
 
@@ -57,6 +62,21 @@ static void run_scan(struct job *job)
     job->sum += (size_t)envelope_scan(job->text, MAX_DEPTH, job->scratch, &env, NULL);
 }
 
+static void run_strict(struct job *job)
+{
+    struct strict_problem problem;
+
+    job->sum +=
+        (size_t)strict_check(&job->env.kind, job->env.payload, job->scratch, &problem);
+}
+
+static void run_arguments(struct job *job)
+{
+    arena_reset(job->scratch); /* of the envelope only the text is needed */
+    job->sum +=
+        !capability_allows(job->cap, job->env.kind.text, job->env.payload, job->scratch);
+}
+
 /* Repeats `unit` up to the size, never cutting it. */
 static void put_text(struct buf *out, struct str unit, size_t size)
 {
@@ -80,7 +100,7 @@ static void put_head(struct buf *out)
         out,
         S("{\"protocol\":\"mcpx/v0.1\",\"id\":\"9f0c2a1e-52a8-4c5e-9a5b-0d1f2f3a4b5c"
           "\",\"ts\":\"2025-06-01T12:00:00.000Z\",\"from\":\"planner\",\"to\":["
-          "\"weather\"],\"kind\":\"mcp/request:tools/call\",\"payload\":{\"jsonrpc\""
+          "\"weather\"],\"kind\":\"mcp/request:tools/call:note\",\"payload\":{\"jsonrpc\""
           ":\"2.0\",\"id\":17,\"method\":\"tools/call\",\"params\":{\"name\":\"note\","
           "\"arguments\":{\"days\":3,\"detail\":true,\"text\":\""));
 }
@@ -107,13 +127,16 @@ static const struct part {
     void (*put)(struct buf *out, size_t size);
     void (*run)(struct job *job);
     bool has_levels; /* else it chooses by itself */
+    bool is_verdict; /* on an envelope that is fine: 0 each time */
 } parts[] = {
-    { "unmask",                 put_ascii,         run_unmask, true },
-    { "skip string",            put_ascii,         run_skip,   true },
-    { "UTF-8, ASCII",           put_ascii,         run_utf8,   true },
-    { "UTF-8, 3-byte",          put_wide,          run_utf8,   true },
-    { "scan envelope, ASCII",   put_envelope,      run_scan,   false },
-    { "scan envelope, 3-byte",  put_wide_envelope, run_scan,   false },
+    { "unmask",                 put_ascii,         run_unmask, .has_levels = true },
+    { "skip string",            put_ascii,         run_skip,   .has_levels = true },
+    { "UTF-8, ASCII",           put_ascii,         run_utf8,   .has_levels = true },
+    { "UTF-8, 3-byte",          put_wide,          run_utf8,   .has_levels = true },
+    { "scan envelope, ASCII",   put_envelope,      run_scan,   .is_verdict = true },
+    { "scan envelope, 3-byte",  put_wide_envelope, run_scan,   .is_verdict = true },
+    { "payload against kind",   put_envelope,      run_strict, .is_verdict = true },
+    { "capability, 3 leaves",   put_envelope,      run_arguments, .is_verdict = true },
 };
 /* clang-format on */
 
@@ -145,6 +168,18 @@ static double best_ns(const struct part *part, struct job *job)
     return best;
 }
 
+/* What follows the scan needs what it has found. */
+static void prepare(struct job *job)
+{
+    job->sum +=
+        (size_t)envelope_scan(job->text, MAX_DEPTH, job->scratch, &job->env, NULL);
+    job->sum += (size_t)kind_parse(job->env.kind_text, &job->env.kind);
+    job->sum += (size_t)capability_new(
+        S("{\"kind\":\"mcp/request:tools/*\",\"payload\":{\"params\":{"
+          "\"arguments\":{\"days\":3,\"detail\":true},\"name\":[\"no*\",\"x\"]}}}"),
+        &job->cap, NULL);
+}
+
 static double measure(const struct part *part, enum simd level, size_t size)
 {
     struct arena scratch;
@@ -157,10 +192,15 @@ static double measure(const struct part *part, enum simd level, size_t size)
     buf_init(&out, ROOM);
     part->put(&text, size);
     buf_put(&out, buf_str(&text));
-    job = (struct job){ level, buf_str(&text), out.ptr, &scratch, 0 };
+    job = (struct job){
+        .level = level, .text = buf_str(&text), .out = out.ptr, .scratch = &scratch
+    };
+    if (part->is_verdict)
+        prepare(&job);
     ns = best_ns(part, &job);
-    if (part->run == run_scan && job.sum)
+    if (part->is_verdict && job.sum)
         fprintf(stderr, "parts: the envelope is refused\n");
+    capability_free(job.cap);
     buf_done(&out);
     buf_done(&text);
     arena_done(&scratch);
