@@ -100,15 +100,31 @@ struct capset *admission_capabilities(const struct admission *a)
     return a->member ? a->member->capabilities : a->sender->capabilities;
 }
 
+/* D15: no pattern covers the kind, but capabilities that look into the payload may. What
+ * they compare must be what is carried out, so the strict check is in force. */
+static enum err inspect(struct admission *a, struct refusal *r)
+{
+    a->needs_strict = true;
+    if (capset_inspect(admission_capabilities(a), a->env.kind.text, a->env.payload,
+                       a->scratch))
+        return OK;
+    return refuse(r, ERR_CAPABILITY_VIOLATION, S("payload"),
+                  "you lack the capability for this payload");
+}
+
 /* Needs none: what concerns only oneself (D3), and taking back what one proposed. */
 static enum err check_capability(struct admission *a, struct refusal *r)
 {
     enum kind_type type = a->env.kind.type;
+    enum verdict verdict;
 
     if (type == KIND_ROUTING || type == KIND_WITHDRAW)
         return OK;
-    if (capset_may(admission_capabilities(a), a->env.kind.text) == VERDICT_ALLOW)
+    verdict = capset_may(admission_capabilities(a), a->env.kind.text);
+    if (verdict == VERDICT_ALLOW)
         return OK;
+    if (verdict == VERDICT_INSPECT)
+        return inspect(a, r);
     return refuse(r, ERR_CAPABILITY_VIOLATION, S("kind"), "you lack the capability");
 }
 
@@ -119,7 +135,7 @@ bool room_is_strict(const struct room *room)
 
 static bool must_be_strict(const struct admission *a)
 {
-    return room_is_strict(a->room);
+    return a->needs_strict || room_is_strict(a->room);
 }
 
 /* D21: what the kind was allowed for must be what the payload asks for. */

@@ -63,9 +63,10 @@ struct admission {
     struct envelope env;
     uint64_t id_hash; /* of env.id, in the topic's ring */
     struct ledger_effect effect;
-    bool was_checked; /* strictly, D21 */
-    bool is_executed; /* a kind that the gateway carried out itself: nothing was appended
-                       */
+    bool needs_strict; /* only a capability that looks into the payload allows it */
+    bool was_checked;  /* strictly, D21 */
+    bool is_executed;  /* a kind that the gateway carried out itself: nothing was appended
+                        */
 };
 
 /* Why an envelope was refused; texts are static or borrow from the admission. */

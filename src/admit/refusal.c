@@ -19,6 +19,8 @@ void refusal_message(const struct refusal *r, const struct admission *a, struct 
         buf_put(out, S("You lack capability for '"));
         buf_put(out, kind);
         buf_putc(out, '\'');
+        if (str_eq(r->field, S("payload")))
+            buf_put(out, S(" with this payload"));
         return;
     case ERR_FROM_MISMATCH:
         buf_put(out, S("`from` must be your own participant id, '"));
@@ -53,6 +55,22 @@ void refusal_write(const struct refusal *r, const struct admission *a,
     refusal_write_details(r, a, w);
 }
 
+/* Those that look into the payload stand apart, where they are in all messages. */
+static void write_capabilities(struct system_capabilities shown, struct json_writer *w)
+{
+    if (shown.patterns.len <= QUOTED_CAPABILITIES) {
+        json_key(w, S("your_capabilities"));
+        json_raw(w, shown.patterns);
+    }
+    if (shown.objects.len == 0 || shown.objects.len > QUOTED_CAPABILITIES)
+        return;
+    json_key(w, S("moot"));
+    json_object_open(w);
+    json_key(w, S("capabilities"));
+    json_raw(w, shown.objects);
+    json_object_close(w);
+}
+
 void refusal_write_details(const struct refusal *r, const struct admission *a,
                            struct json_writer *w)
 {
@@ -69,12 +87,8 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
     if (r->err == ERR_CAPABILITY_VIOLATION || r->err == ERR_RESERVED_NAMESPACE ||
         r->err == ERR_MALFORMED_KIND)
         json_put_str(w, S("attempted_kind"), a->env.kind_text);
-    if (r->err == ERR_CAPABILITY_VIOLATION &&
-        capset_json(admission_capabilities(a), DIALECT_SLASH).len <=
-            QUOTED_CAPABILITIES) {
-        json_key(w, S("your_capabilities"));
-        json_raw(w, capset_json(admission_capabilities(a), DIALECT_SLASH));
-    }
+    if (r->err == ERR_CAPABILITY_VIOLATION)
+        write_capabilities(capset_shown(admission_capabilities(a), DIALECT_SLASH), w);
     if (r->err == ERR_RATE_LIMITED)
         json_put_uint(w, S("retry_after_ms"), r->retry_after_ms);
     if (r->err == ERR_LOOP_GUARD) {

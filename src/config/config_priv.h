@@ -9,7 +9,7 @@
 #include "config/config.h"
 
 enum {
-    CONFIG_DEPTH_MAX = 8,
+    CONFIG_DEPTH_MAX = 12, /* a capability in a token has up to eight of them */
     CONFIG_KEY_MAX = 256,
     CONFIG_SHOWN = 72,
     CONFIG_WARNINGS = 16
@@ -19,7 +19,8 @@ enum node_kind { NODE_TEXT, NODE_LIST, NODE_MAP };
 
 struct node {
     enum node_kind kind;
-    bool is_null; /* nothing, `~` or `null`, without quotes */
+    bool is_plain; /* a text without quotes */
+    bool is_null;  /* nothing, `~` or `null`, without quotes */
     struct config_mark mark;
     struct str text;
     struct str key; /* inside a map */
@@ -46,6 +47,13 @@ enum err tree_parse(struct reader *reader, struct str text, const struct node **
 /* The member of a map, or NULL; also NULL if `map` is NULL. */
 const struct node *node_find(const struct node *map, struct str key);
 
+/* The node as JSON on one line. Texts without quotes are what JSON takes them for: null,
+ * true, false, a number; all others are strings. */
+void node_put_json(const struct node *node, struct buf *out);
+
+/* In quotes, for YAML and JSON alike: texts have no control characters. */
+void quoted_put(struct str text, struct buf *out);
+
 /* Foreign text for a message: in quotes, cut to fit. */
 struct shown {
     char text[CONFIG_SHOWN];
@@ -67,6 +75,7 @@ enum option_kind {
     OPTION_SECRET,    /* struct str, never shown */
     OPTION_PATH,      /* struct str */
     OPTION_TEXTS,     /* struct config_strs */
+    OPTION_RIGHTS,    /* the same; mappings are kept as JSON */
     OPTION_TIME,      /* uint64_t, wall clock in milliseconds */
     OPTION_SECTION,   /* a struct */
     OPTION_LIST,      /* { items, count } of structs */

@@ -69,7 +69,7 @@ static const struct option token_options[] = {
     { T(token_file,   OPTION_PATH),   .help = "file that holds the secret, instead of token" },
     { T(id,           OPTION_TEXT),   .is_required = true, .mark = offsetof(struct config_token, id_mark), .help = "participant id" },
     { T(topics,       OPTION_TEXTS),  .preset = "*",                    .help = "topics it may enter; * at the end stands for anything" },
-    { T(capabilities, OPTION_TEXTS),                                    .help = "patterns over the kinds it may send" },
+    { T(capabilities, OPTION_RIGHTS),                                   .help = "patterns over the kinds it may send; a mapping of kind and payload looks into the payload as well" },
     { T(profile,      OPTION_TEXT),   .mark = offsetof(struct config_token, profile_mark), .help = "name of a set of capabilities, instead of capabilities" },
     { T(type,         OPTION_TEXT),   .choices = participant_types,     .help = "what stands behind it; the profile's when not given" },
     { T(admin,        OPTION_SWITCH),                                   .help = "may use /admin; the profile's when not given" },
@@ -79,7 +79,7 @@ static const struct option token_options[] = {
 
 #define T(member, sort) ROW(struct config_profile, member, sort)
 static const struct option profile_options[] = {
-    { T(capabilities, OPTION_TEXTS),  .is_required = true,          .help = "patterns over the kinds its holders may send" },
+    { T(capabilities, OPTION_RIGHTS), .is_required = true,          .help = "patterns over the kinds its holders may send; mappings as in tokens" },
     { T(type,         OPTION_TEXT),   .choices = participant_types, .help = "what stands behind its holders" },
     { T(admin,        OPTION_SWITCH),                               .help = "its holders may use /admin" },
 };

@@ -26,24 +26,17 @@ struct spot {
 
 static void put_schema(struct spot spot, const struct schema *schema, const void *object);
 
-static void put_quoted(struct buf *out, struct str text)
-{
-    buf_putc(out, '"');
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '"' || text.ptr[i] == '\\')
-            buf_putc(out, '\\');
-        buf_putc(out, text.ptr[i]);
-    }
-    buf_putc(out, '"');
-}
-
-static void put_texts(struct buf *out, const struct config_strs *texts)
+static void put_texts(struct buf *out, const struct option *option,
+                      const struct config_strs *texts)
 {
     buf_putc(out, '[');
     for (size_t i = 0; i < texts->count; i++) {
         if (i)
             buf_put(out, S(", "));
-        put_quoted(out, texts->items[i]);
+        if (option->kind == OPTION_RIGHTS && str_starts(texts->items[i], S("{")))
+            buf_put(out, texts->items[i]); /* JSON is YAML */
+        else
+            quoted_put(texts->items[i], out);
     }
     buf_putc(out, ']');
 }
@@ -83,9 +76,10 @@ static void put_value(struct buf *out, const struct option *option, const void *
     case OPTION_CHOICE: buf_put(out, str_of(option->choices[*(const int *)field])); break;
     case OPTION_SECRET: buf_put(out, S("\"***\"")); break;
     case OPTION_TEXT:
-    case OPTION_PATH: put_quoted(out, *(const struct str *)field); break;
-    case OPTION_TEXTS: put_texts(out, field); break;
-    case OPTION_TIME: put_quoted(out, clock_write(*(const uint64_t *)field, time)); break;
+    case OPTION_PATH: quoted_put(*(const struct str *)field, out); break;
+    case OPTION_TEXTS:
+    case OPTION_RIGHTS: put_texts(out, option, field); break;
+    case OPTION_TIME: quoted_put(clock_write(*(const uint64_t *)field, time), out); break;
     case OPTION_LIST: buf_put(out, S("[]")); break;
     case OPTION_MAP: buf_put(out, S("{}")); break;
     case OPTION_SECTION: break;
@@ -104,7 +98,8 @@ static bool is_unset(const struct option *option, const void *object)
     case OPTION_TEXT:
     case OPTION_SECRET:
     case OPTION_PATH: return ((const struct str *)field)->len == 0;
-    case OPTION_TEXTS: return !((const struct config_strs *)field)->items;
+    case OPTION_TEXTS:
+    case OPTION_RIGHTS: return !((const struct config_strs *)field)->items;
     case OPTION_SWITCH: return *(const int *)field == CONFIG_UNSET;
     case OPTION_TIME: return *(const uint64_t *)field == 0;
     case OPTION_COUNT:
@@ -140,7 +135,7 @@ static void put_items(struct spot spot, const struct option *option,
             buf_put(spot.out, S("- "));
             inner.is_after_dash = true;
         } else {
-            put_quoted(spot.out, ((const struct config_topic *)(const void *)at)->name);
+            quoted_put(((const struct config_topic *)(const void *)at)->name, spot.out);
             buf_put(spot.out, S(":\n"));
         }
         put_schema(inner, option->schema, at);
@@ -163,7 +158,8 @@ static void put_option(struct spot spot, const struct option *option, const void
     }
     if (!spot.is_after_dash)
         put_indent(spot.out, spot.indent);
-    if (is_unset(option, object) && option->kind != OPTION_TEXTS)
+    if (is_unset(option, object) && option->kind != OPTION_TEXTS &&
+        option->kind != OPTION_RIGHTS)
         buf_put(spot.out, S("# "));
     buf_putf(spot.out, "%s:", option->name);
     if (option->kind == OPTION_SECTION || has_items(option, field)) {

@@ -211,6 +211,39 @@ static enum err read_time(struct reader *reader, const struct option *option,
     return OK;
 }
 
+/* A mapping among texts, as JSON. */
+static enum err read_json(struct reader *reader, const struct node *node, struct str *ret)
+{
+    struct buf out;
+
+    buf_init(&out, CONFIG_FILE_MAX);
+    node_put_json(node, &out);
+    *ret = arena_str(&reader->config->arena, buf_str(&out));
+    buf_done(&out);
+    if (ret->ptr)
+        return OK;
+    (void)FAIL(reader, node->mark, "the file is too large");
+    return ERR_TOO_BIG;
+}
+
+static enum err read_item(struct reader *reader, const struct option *option,
+                          const struct node *node, struct str *ret)
+{
+    bool has_mappings = option->kind == OPTION_RIGHTS;
+
+    if (has_mappings && node->kind == NODE_MAP)
+        return read_json(reader, node, ret);
+    if (!is_text(node))
+        return fail_expected(reader, option, node);
+    if (node->text.len == 0)
+        return FAIL(reader, node->mark, "%s must not contain empty texts", option->name);
+    if (has_mappings && str_starts(node->text, S("{")))
+        return FAIL(reader, node->mark, "%s: a mapping is written without quotes",
+                    option->name);
+    *ret = node->text;
+    return OK;
+}
+
 /* A list of texts; a single text will do. */
 static enum err read_texts(struct reader *reader, const struct option *option,
                            const struct node *node, void *field)
@@ -229,12 +262,9 @@ static enum err read_texts(struct reader *reader, const struct option *option,
     if (!marks)
         return err;
     for (const struct node *at = first; i < count; at = at->next, i++) {
-        if (!is_text(at))
-            return fail_expected(reader, option, at);
-        if (at->text.len == 0)
-            return FAIL(reader, at->mark, "%s must not contain empty texts",
-                        option->name);
-        items[i] = at->text;
+        err = read_item(reader, option, at, &items[i]);
+        if (err)
+            return err;
         marks[i] = at->mark;
     }
     *(struct config_strs *)field = (struct config_strs){ items, count, marks };
@@ -371,6 +401,7 @@ static read_fn *const read_fns[] = {
     [OPTION_SECRET]    = read_text,
     [OPTION_PATH]      = read_path,
     [OPTION_TEXTS]     = read_texts,
+    [OPTION_RIGHTS]    = read_texts,
     [OPTION_TIME]      = read_time,
     [OPTION_SECTION]   = read_section,
     [OPTION_LIST]      = read_list,
@@ -381,7 +412,8 @@ static read_fn *const read_fns[] = {
 /* Sections whose content is commented out are null; that is no reason to refuse. */
 static bool is_absent(const struct option *option, const struct node *node)
 {
-    bool is_collection = option->kind == OPTION_TEXTS || option->kind >= OPTION_SECTION;
+    bool is_collection = option->kind == OPTION_TEXTS || option->kind == OPTION_RIGHTS ||
+                         option->kind >= OPTION_SECTION;
 
     return !node || (node->is_null && is_collection);
 }

@@ -159,12 +159,14 @@ static enum err on_scalar(struct tree *tree, const yaml_event_t *event)
         return fail_too_large(tree, mark);
     if (tree->open && tree->open->kind == NODE_MAP && !tree->has_key)
         return take_key(tree, text, mark);
-    return add_node(tree,
-                    &(struct node){ .kind = NODE_TEXT,
-                                    .is_null = is_null(event, text),
-                                    .text = text,
-                                    .mark = mark },
-                    NULL);
+    return add_node(
+        tree,
+        &(struct node){ .kind = NODE_TEXT,
+                        .is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE,
+                        .is_null = is_null(event, text),
+                        .text = text,
+                        .mark = mark },
+        NULL);
 }
 
 static enum err on_open(struct tree *tree, const yaml_event_t *event, enum node_kind kind)

@@ -27,18 +27,22 @@ void system_end(struct json_writer *w)
 }
 
 /* A roster has thousands of these, so what is constant is written in one piece. */
-void system_participant(struct json_writer *w, struct str id, struct str capabilities,
-                        struct str type)
+void system_participant(struct json_writer *w, struct str id,
+                        struct system_capabilities capabilities, struct str type)
 {
     json_raw(w, S("{\"id\":"));
     w->needs_comma = false;
     json_str(w, id);
-    if (capabilities.len) {
+    if (capabilities.patterns.len) {
         buf_put(w->out, S(",\"capabilities\":"));
-        buf_put(w->out, capabilities);
+        buf_put(w->out, capabilities.patterns);
     }
     buf_put(w->out, S(",\"moot\":{\"type\":"));
     w->needs_comma = false;
     json_str(w, type);
+    if (capabilities.objects.len) {
+        buf_put(w->out, S(",\"capabilities\":"));
+        buf_put(w->out, capabilities.objects);
+    }
     buf_put(w->out, S("}}"));
 }

@@ -29,7 +29,13 @@ struct system_head {
 void system_begin(struct json_writer *w, struct buf *out, const struct system_head *head);
 void system_end(struct json_writer *w);
 
-/* {"id":…,"capabilities":[…],"moot":{"type":…}} as it stands in welcome and presence;
- * `capabilities` is finished JSON, or "" to leave it out (who leaves has none). */
-void system_participant(struct json_writer *w, struct str id, struct str capabilities,
-                        struct str type);
+/* Capabilities as finished JSON, each "" to leave it out. */
+struct system_capabilities {
+    struct str patterns; /* what MCPx v0.1 knows; "": who leaves has none */
+    struct str objects;  /* those that look into the payload (D15) */
+};
+
+/* {"id":…,"capabilities":[…],"moot":{"type":…,"capabilities":[{…}]}} as it stands in
+ * welcome and presence. */
+void system_participant(struct json_writer *w, struct str id,
+                        struct system_capabilities capabilities, struct str type);

@@ -15,6 +15,7 @@
 #include "gateway/override.h"
 #include "gateway/room.h"
 #include "gateway/standing.h"
+#include "policy/capability.h"
 
 /* A call on its way through the workers; its texts live in its arena. */
 struct call {
@@ -186,6 +187,13 @@ static void write_member(const struct member *member, struct worker *worker,
     json_put_str(w, S("participantId"), p->id);
     json_key(w, S("capabilities"));
     json_raw(w, capset_json(member->capabilities, DIALECT_SLASH));
+    if (capset_objects_json(member->capabilities, DIALECT_SLASH).len) {
+        json_key(w, S("moot"));
+        json_object_open(w);
+        json_key(w, S("capabilities"));
+        json_raw(w, capset_objects_json(member->capabilities, DIALECT_SLASH));
+        json_object_close(w);
+    }
     json_put_time(w, S("connectedAt"), member->connected_ms);
     json_put_str(w, S("topic"), p->topic->name);
     json_put_str(w, S("type"), participant_type_name(p->type));
@@ -232,8 +240,8 @@ void admin_members(struct exchange *x)
 /* --- capabilities (MCPx v0.1, 11.3) --- */
 
 struct promotion {
-    struct str_list add;
-    struct str_list remove;
+    const struct json *add;
+    const struct json *remove;
 };
 
 #define F(member, need) JSON_FIELD(struct promotion, member, need)
@@ -242,6 +250,11 @@ static const struct json_field promotion_fields[] = {
     F(remove, JSON_OPTIONAL),
 };
 #undef F
+
+struct change {
+    struct str_list add;
+    struct str_list remove;
+};
 
 static void apply_capabilities(struct live_room *room, const struct call *call)
 {
@@ -271,6 +284,19 @@ static void visit_capabilities(struct gather *gather, struct gather_part *part)
             apply_capabilities(room, call);
 }
 
+/* What a v0.1 client would not understand stands apart. */
+static void put_object_capabilities(struct json_writer *w, const struct call *call)
+{
+    if (!capability_list_has_objects(call->old_capabilities) &&
+        !capability_list_has_objects(call->capabilities))
+        return;
+    json_key(w, S("moot"));
+    json_object_open(w);
+    capability_list_put_objects(w, S("oldCapabilities"), call->old_capabilities);
+    capability_list_put_objects(w, S("newCapabilities"), call->capabilities);
+    json_object_close(w);
+}
+
 static void answer_capabilities(struct gather *gather)
 {
     struct call *call = call_of(gather);
@@ -285,8 +311,9 @@ static void answer_capabilities(struct gather *gather)
         json_write_init(&w, &out);
         json_object_open(&w);
         json_put_str(&w, S("participantId"), call->id);
-        json_put_strs(&w, S("oldCapabilities"), call->old_capabilities);
-        json_put_strs(&w, S("newCapabilities"), call->capabilities);
+        capability_list_put_patterns(&w, S("oldCapabilities"), call->old_capabilities);
+        capability_list_put_patterns(&w, S("newCapabilities"), call->capabilities);
+        put_object_capabilities(&w, call);
         json_put_str(&w, S("modifiedBy"), x->identity->id);
         json_put_time(&w, S("modifiedAt"), loop_wall_ms(x->worker->loop));
         json_object_close(&w);
@@ -325,8 +352,7 @@ static enum err keep_list(struct str_list list, struct arena *arena, struct str_
     return OK;
 }
 
-static enum err edit(struct call *call, struct str_list old,
-                     const struct promotion *change)
+static enum err edit(struct call *call, struct str_list old, const struct change *change)
 {
     struct str_list edited;
     enum err err = keep_list(old, &call->arena, &call->old_capabilities);
@@ -340,26 +366,36 @@ static enum err edit(struct call *call, struct str_list old,
     return err;
 }
 
+static enum err read_change(struct exchange *x, struct change *ret, const char **ret_why)
+{
+    struct promotion body = {};
+    const struct json *root;
+    enum err err = OK;
+
+    *ret_why = "The body must be {\"add\": […], \"remove\": […]}.";
+    if (json_parse(x->body, &x->arena, &root, NULL) ||
+        json_read(root, promotion_fields, COUNT(promotion_fields), &x->arena, &body,
+                  NULL))
+        return ERR_BAD_REQUEST;
+    *ret_why = "The lists are too long.";
+    if (body.add)
+        err = capability_list(body.add, &x->arena, &ret->add, ret_why);
+    if (!err && body.remove)
+        err = capability_list(body.remove, &x->arena, &ret->remove, ret_why);
+    if (!err)
+        err = capset_check(ret->add, NULL, ret_why);
+    return err ? ERR_BAD_REQUEST : OK;
+}
+
 void admin_capabilities(struct exchange *x)
 {
-    struct promotion change = {};
-    struct json_problem problem = {};
-    struct str bad = {};
+    struct change change = {};
     const char *why = "";
-    const struct json *root;
     struct str_list old;
     struct call *call;
 
-    if (json_parse(x->body, &x->arena, &root, &problem) ||
-        json_read(root, promotion_fields, COUNT(promotion_fields), &x->arena, &change,
-                  &problem)) {
-        exchange_fail(x, ERR_BAD_REQUEST,
-                      "The body must be {\"add\": […], \"remove\": […]}.");
-        return;
-    }
-    if (capset_check(change.add, &bad, &why)) {
-        exchange_fail(x, ERR_BAD_REQUEST, "capability \"" STR_FMT "\": %s", STR_ARG(bad),
-                      why);
+    if (read_change(x, &change, &why)) {
+        exchange_fail(x, ERR_BAD_REQUEST, "%s", why);
         return;
     }
     call = call_new(x, visit_capabilities, answer_capabilities);

@@ -438,7 +438,7 @@ void participants_list(struct exchange *x)
     json_array_open(&w);
     MAP_FOREACH(p, &room->room.topic.participants)
         if (p->announced == ANNOUNCED_PRESENT)
-            system_participant(&w, p->id, capset_json(p->capabilities, DIALECT_SLASH),
+            system_participant(&w, p->id, capset_shown(p->capabilities, DIALECT_SLASH),
                                participant_type_name(p->type));
     json_array_close(&w);
     json_object_close(&w);

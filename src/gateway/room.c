@@ -316,7 +316,7 @@ void room_welcome(struct live_room *room, struct member *member)
                                         .wall_ms = loop_wall_ms(room->worker->loop),
                                         .to = me->id });
     json_key(&w, S("you"));
-    system_participant(&w, me->id, capset_json(member->capabilities, DIALECT_SLASH),
+    system_participant(&w, me->id, capset_shown(member->capabilities, DIALECT_SLASH),
                        participant_type_name(me->type));
     json_key(&w, S("participants"));
     json_array_open(&w);

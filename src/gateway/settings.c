@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "net/tls.h"
+#include "policy/capability.h"
 
 enum {
     MAX_PROPOSALS = 10'000,
@@ -50,10 +51,14 @@ static enum err check_capabilities(const struct config *config,
     for (size_t i = 0; i < capabilities->count; i++) {
         const char *why = "";
 
-        if (capset_check((struct str_list){ &capabilities->items[i], 1 }, NULL, &why))
-            return config_fail(config, capabilities->marks[i], problem,
-                               "capability \"" STR_FMT "\": %s",
-                               STR_ARG(capabilities->items[i]), why);
+        if (!capset_check((struct str_list){ &capabilities->items[i], 1 }, NULL, &why))
+            continue;
+        if (capability_text_is_object(capabilities->items[i]))
+            return config_fail(config, capabilities->marks[i], problem, "capability: %s",
+                               why);
+        return config_fail(config, capabilities->marks[i], problem,
+                           "capability \"" STR_FMT "\": %s",
+                           STR_ARG(capabilities->items[i]), why);
     }
     return OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "policy/capability.h"
 
 enum { SUFFIX_BYTES = 3, NAME_BYTES = 300, RECORD_ARENA = 1 << 20 };
 
@@ -11,7 +12,7 @@ struct token_request {
     struct str id;
     struct str name;
     struct str_list topics;
-    struct str_list capabilities;
+    const struct json *capabilities;
     struct str profile;
     struct str type;
     struct str expires_at;
@@ -74,7 +75,11 @@ static enum err resolve(const struct token_request *req, const struct settings *
     struct profile profile = {};
 
     *ret_why = "Exactly one of `capabilities` and `profile` is needed.";
-    if ((req->profile.len > 0) == (req->capabilities.items != NULL))
+    if ((req->profile.len > 0) == (req->capabilities != NULL))
+        return ERR_BAD_REQUEST;
+    *ret_why = "The list of capabilities is too long.";
+    if (req->capabilities &&
+        capability_list(req->capabilities, arena, &profile.capabilities, ret_why))
         return ERR_BAD_REQUEST;
     *ret_why = "There is no such profile.";
     if (req->profile.len && !find_profile(settings, req->profile, &profile))
@@ -83,7 +88,7 @@ static enum err resolve(const struct token_request *req, const struct settings *
         .id = req->id,
         .token_name = req->name.len ? req->name : token_make_name(req->id, arena),
         .topics = req->topics.items ? req->topics : (struct str_list){ everywhere, 1 },
-        .capabilities = req->profile.len ? profile.capabilities : req->capabilities,
+        .capabilities = profile.capabilities,
         .profile = req->profile,
         .type = profile.type,
         .source = FROM_STORE,
@@ -128,7 +133,17 @@ void token_draw(struct identity *identity, struct buf *secret)
     crypto_sha256(str_slice(buf_str(secret), from, secret->len), identity->token_hash);
 }
 
-static struct str list_text(struct str_list list, struct arena *arena)
+typedef void list_writer(struct str_list list, struct json_writer *w);
+
+static void write_strings(struct str_list list, struct json_writer *w)
+{
+    json_array_open(w);
+    for (size_t i = 0; i < list.count; i++)
+        json_str(w, list.items[i]);
+    json_array_close(w);
+}
+
+static struct str list_text(struct str_list list, list_writer *write, struct arena *arena)
 {
     struct json_writer w;
     struct buf out;
@@ -136,10 +151,7 @@ static struct str list_text(struct str_list list, struct arena *arena)
 
     buf_init(&out, RECORD_ARENA);
     json_write_init(&w, &out);
-    json_array_open(&w);
-    for (size_t i = 0; i < list.count; i++)
-        json_str(&w, list.items[i]);
-    json_array_close(&w);
+    write(list, &w);
     kept = arena_str(arena, buf_str(&out));
     buf_done(&out);
     return kept;
@@ -148,19 +160,21 @@ static struct str list_text(struct str_list list, struct arena *arena)
 void token_to_record(const struct identity *identity, struct arena *arena,
                      struct store_token *ret)
 {
-    *ret = (struct store_token){ .name = identity->token_name,
-                                 .id = identity->id,
-                                 .topics = list_text(identity->topics, arena),
-                                 .capabilities = list_text(identity->capabilities, arena),
-                                 .profile = identity->profile,
-                                 .type = participant_type_name(identity->type),
-                                 .is_admin = identity->is_admin,
-                                 .created_ms = identity->created_ms,
-                                 .expires_ms = identity->expires_ms };
+    *ret =
+        (struct store_token){ .name = identity->token_name,
+                              .id = identity->id,
+                              .topics = list_text(identity->topics, write_strings, arena),
+                              .capabilities = list_text(identity->capabilities,
+                                                        capability_list_write, arena),
+                              .profile = identity->profile,
+                              .type = participant_type_name(identity->type),
+                              .is_admin = identity->is_admin,
+                              .created_ms = identity->created_ms,
+                              .expires_ms = identity->expires_ms };
     memcpy(ret->hash, identity->token_hash, SHA256_BYTES);
 }
 
-static enum err read_list(struct str text, struct arena *arena, struct str_list *ret)
+static enum err read_strings(struct str text, struct arena *arena, struct str_list *ret)
 {
     const struct json *root;
     struct str *items;
@@ -183,6 +197,17 @@ static enum err read_list(struct str text, struct arena *arena, struct str_list 
     return OK;
 }
 
+static enum err read_capabilities(struct str text, struct arena *arena,
+                                  struct str_list *ret)
+{
+    const struct json *root;
+    enum err err = json_parse(text, arena, &root, NULL);
+
+    if (err)
+        return err;
+    return capability_list(root, arena, ret, NULL);
+}
+
 struct identity *token_from_record(const struct store_token *record)
 {
     struct identity *made = NULL;
@@ -198,8 +223,8 @@ struct identity *token_from_record(const struct store_token *record)
 
     arena_init(&arena, RECORD_ARENA);
     memcpy(template.token_hash, record->hash, SHA256_BYTES);
-    if (read_list(record->topics, &arena, &template.topics) == OK &&
-        read_list(record->capabilities, &arena, &template.capabilities) == OK &&
+    if (read_strings(record->topics, &arena, &template.topics) == OK &&
+        read_capabilities(record->capabilities, &arena, &template.capabilities) == OK &&
         participant_type_parse(record->type, &template.type) &&
         identity_check(&template, &why) == OK)
         made = identity_new(&template);
@@ -218,7 +243,13 @@ void token_write_json(const struct identity *identity, struct json_writer *w)
     json_put_str(w, S("id"), identity->id);
     json_put_str(w, S("type"), participant_type_name(identity->type));
     json_put_strs(w, S("topics"), identity->topics);
-    json_put_strs(w, S("capabilities"), identity->capabilities);
+    capability_list_put_patterns(w, S("capabilities"), identity->capabilities);
+    if (capability_list_has_objects(identity->capabilities)) {
+        json_key(w, S("moot"));
+        json_object_open(w);
+        capability_list_put_objects(w, S("capabilities"), identity->capabilities);
+        json_object_close(w);
+    }
     if (identity->profile.len)
         json_put_str(w, S("profile"), identity->profile);
     json_put_bool(w, S("admin"), identity->is_admin);

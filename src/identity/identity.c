@@ -9,9 +9,14 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "policy/capability.h"
 #include "policy/capset.h"
 
-enum { ID_MAX_BYTES = 256, TOPIC_MAX_BYTES = 128 };
+enum {
+    ID_MAX_BYTES = 256,
+    TOPIC_MAX_BYTES = 128,
+    NORMAL_MAX_BYTES = CAPSET_MAX_PATTERNS * CAPABILITY_MAX_BYTES,
+};
 
 struct identity_block {
     atomic_size_t refs;
@@ -53,11 +58,13 @@ static struct str_list copy_list(struct room *room, struct str_list list)
     return copy;
 }
 
-struct identity *identity_new(const struct identity *template)
+/* A copy in one block, its capabilities as they are given here. */
+static struct identity *copy_with(const struct identity *template,
+                                  struct str_list capabilities)
 {
-    size_t items = template->topics.count + template->capabilities.count;
+    size_t items = template->topics.count + capabilities.count;
     size_t bytes = template->id.len + template->token_name.len + template->profile.len +
-                   bytes_of(template->topics) + bytes_of(template->capabilities);
+                   bytes_of(template->topics) + bytes_of(capabilities);
     struct identity_block *block =
         xmalloc(sizeof(*block) + items * sizeof(block->items[0]) + bytes);
     struct room room = { block->items, (char *)(block->items + items) };
@@ -66,10 +73,23 @@ struct identity *identity_new(const struct identity *template)
     atomic_init(&block->refs, 1);
     *identity = *template;
     identity->topics = copy_list(&room, template->topics);
-    identity->capabilities = copy_list(&room, template->capabilities);
+    identity->capabilities = copy_list(&room, capabilities);
     identity->id = copy_str(&room, template->id);
     identity->token_name = copy_str(&room, template->token_name);
     identity->profile = copy_str(&room, template->profile);
+    return identity;
+}
+
+struct identity *identity_new(const struct identity *template)
+{
+    struct str_list capabilities = template->capabilities;
+    struct identity *identity;
+    struct arena arena;
+
+    arena_init(&arena, NORMAL_MAX_BYTES);
+    (void)capability_list_normal(template->capabilities, &arena, &capabilities);
+    identity = copy_with(template, capabilities);
+    arena_done(&arena);
     return identity;
 }
 

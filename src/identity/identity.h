@@ -33,7 +33,7 @@ struct identity {
     uint8_t token_hash[SHA256_BYTES];
 };
 
-/* A deep copy of the template, with one reference. */
+/* A deep copy of the template, its capabilities in normal form, with one reference. */
 struct identity *identity_new(const struct identity *template);
 struct identity *identity_ref(struct identity *identity);
 void identity_unref(struct identity *identity);

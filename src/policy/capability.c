@@ -310,14 +310,86 @@ enum err capability_list(const struct json *array, struct arena *arena,
     return OK;
 }
 
+enum err capability_list_normal(struct str_list texts, struct arena *arena,
+                                struct str_list *ret)
+{
+    struct str *items = arena_alloc(arena, (texts.count + 1) * sizeof(*items));
+
+    if (!items)
+        return ERR_TOO_BIG;
+    for (size_t i = 0; i < texts.count; i++) {
+        CLEANUP(capability_freep) struct capability *cap = NULL;
+
+        items[i] = texts.items[i];
+        if (!capability_text_is_object(items[i]) || capability_new(items[i], &cap, NULL))
+            continue;
+        items[i] = arena_str(arena, cap->text);
+        if (!items[i].ptr)
+            return ERR_TOO_BIG;
+    }
+    *ret = (struct str_list){ items, texts.count };
+    return OK;
+}
+
+static void write_one(struct str text, struct json_writer *w)
+{
+    if (capability_text_is_object(text))
+        json_raw(w, text);
+    else
+        json_str(w, text);
+}
+
+void capability_list_write(struct str_list texts, struct json_writer *w)
+{
+    json_array_open(w);
+    for (size_t i = 0; i < texts.count; i++)
+        write_one(texts.items[i], w);
+    json_array_close(w);
+}
+
+bool capability_list_has_objects(struct str_list texts)
+{
+    for (size_t i = 0; i < texts.count; i++)
+        if (capability_text_is_object(texts.items[i]))
+            return true;
+    return false;
+}
+
+void capability_list_put_patterns(struct json_writer *w, struct str key,
+                                  struct str_list texts)
+{
+    json_key(w, key);
+    json_array_open(w);
+    for (size_t i = 0; i < texts.count; i++)
+        if (!capability_text_is_object(texts.items[i]))
+            json_str(w, texts.items[i]);
+    json_array_close(w);
+}
+
+void capability_list_put_objects(struct json_writer *w, struct str key,
+                                 struct str_list texts)
+{
+    json_key(w, key);
+    json_array_open(w);
+    for (size_t i = 0; i < texts.count; i++)
+        if (capability_text_is_object(texts.items[i]))
+            json_raw(w, texts.items[i]);
+    json_array_close(w);
+}
+
 struct str capability_text(const struct capability *cap)
 {
     return cap->text;
 }
 
-const struct pattern *capability_pattern(const struct capability *cap)
+struct str capability_pattern(const struct capability *cap)
 {
-    return cap->pattern;
+    return pattern_text(cap->pattern);
+}
+
+void capability_put_payload(const struct capability *cap, struct buf *out)
+{
+    capability_put_wanted(cap, 0, out);
 }
 
 bool capability_is_object(const struct capability *cap)

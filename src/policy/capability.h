@@ -27,7 +27,6 @@
 #include "json/json.h"
 
 struct capability;
-struct pattern;
 
 enum {
     CAPABILITY_MAX_BYTES = 4096, /* of an object */
@@ -41,10 +40,15 @@ enum {
 enum err capability_new(struct str text, struct capability **ret, const char **ret_why);
 void capability_free(struct capability *cap);
 
-/* The normal form, the pattern for kinds, whether there are conditions. Borrowed. */
+/* The normal form; borrowed. */
 struct str capability_text(const struct capability *cap);
-const struct pattern *capability_pattern(const struct capability *cap);
+
+/* The pattern for kinds, and whether there are conditions besides. */
+struct str capability_pattern(const struct capability *cap);
 bool capability_is_object(const struct capability *cap);
+
+/* The conditions of an object as finished JSON: {"params":{"name":"read_*"}}. */
+void capability_put_payload(const struct capability *cap, struct buf *out);
 
 bool capability_matches_kind(const struct capability *cap, struct str kind);
 
@@ -65,6 +69,22 @@ enum err capability_normal(const struct json *value, struct arena *arena, struct
 /* The same for an array of strings and objects. */
 enum err capability_list(const struct json *array, struct arena *arena,
                          struct str_list *ret, const char **ret_why);
+
+/* The normal forms of capabilities given as texts, borrowed or in the arena; what is none
+ * stays as it is. ERR_TOO_BIG: the arena is full. */
+enum err capability_list_normal(struct str_list texts, struct arena *arena,
+                                struct str_list *ret);
+
+/* One JSON array of all: patterns as strings, objects as they are. */
+void capability_list_write(struct str_list texts, struct json_writer *w);
+
+/* Both apart, as lists are shown (D15): an array of strings; an array of objects, which
+ * capability_list_has_objects() says is worth writing. */
+bool capability_list_has_objects(struct str_list texts);
+void capability_list_put_patterns(struct json_writer *w, struct str key,
+                                  struct str_list texts);
+void capability_list_put_objects(struct json_writer *w, struct str key,
+                                 struct str_list texts);
 
 /* Whether the text is that of an object. */
 static inline bool capability_text_is_object(struct str text)

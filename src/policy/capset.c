@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets are found again by their finished JSON, which says the same patterns in the same
- * order and nothing else. The memo is direct-mapped and holds short kinds whole, so a
- * collision costs a comparison and never gives a wrong verdict; it is made with the first
- * question, because most sets of idle members are never asked anything.
+ * Sets are found again by their key: the texts of their capabilities as a JSON array of
+ * strings, which is also what is shown where all of them are patterns in slash spelling.
+ * The memo is direct-mapped and holds short kinds whole, so a collision costs a
+ * comparison and never gives a wrong verdict; it is made with the first question, because
+ * most sets of idle members are never asked anything.
  */
 #include "policy/capset.h"
 
@@ -15,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "base/xalloc.h"
+#include "policy/capability.h"
 #include "policy/pattern.h"
 #include "policy/respell.h"
 
@@ -27,26 +29,28 @@ struct memo_slot {
 };
 
 struct capsets {
-    struct map by_json;
+    struct map by_key;
 };
 
 struct capset {
     struct capsets *owner; /* NULL when the table has gone before the set */
     size_t refs;
     struct memo_slot *memo;
-    struct buf json;
+    struct buf key;
     struct buf respelt[DIALECT_COUNT]; /* made when it is first asked for */
-    bool is_mixed;                     /* holds patterns in dotted spelling */
-    struct str *texts;                 /* borrowed from the patterns */
+    struct buf objects[DIALECT_COUNT]; /* likewise */
+    bool is_mixed;                     /* not only patterns in slash spelling */
+    size_t object_count;
+    struct str *texts; /* borrowed from the capabilities */
     size_t count;
-    struct pattern *patterns[];
+    struct capability *items[];
 };
 
 struct capsets *capsets_new(void)
 {
     struct capsets *capsets = xcalloc(1, sizeof(*capsets));
 
-    map_init(&capsets->by_json);
+    map_init(&capsets->by_key);
     return capsets;
 }
 
@@ -56,9 +60,9 @@ void capsets_free(struct capsets *capsets)
 
     if (!capsets)
         return;
-    MAP_FOREACH(set, &capsets->by_json)
+    MAP_FOREACH(set, &capsets->by_key)
         set->owner = NULL;
-    map_done(&capsets->by_json);
+    map_done(&capsets->by_key);
     free(capsets);
 }
 
@@ -67,10 +71,12 @@ static void capset_free(struct capset *set)
     if (!set)
         return;
     for (size_t i = 0; i < set->count; i++)
-        pattern_free(set->patterns[i]);
-    buf_done(&set->json);
-    for (size_t i = 0; i < DIALECT_COUNT; i++)
+        capability_free(set->items[i]);
+    buf_done(&set->key);
+    for (size_t i = 0; i < DIALECT_COUNT; i++) {
         buf_done(&set->respelt[i]);
+        buf_done(&set->objects[i]);
+    }
     free(set->texts);
     free(set->memo);
     free(set);
@@ -86,54 +92,74 @@ static bool list_has(struct str_list list, struct str text)
     return false;
 }
 
-static void write_json(struct capset *set)
+static void write_key(struct capset *set)
 {
     struct json_writer w;
     size_t most = sizeof("[]");
 
     for (size_t i = 0; i < set->count; i++)
         most += sizeof("\"\",") + sizeof("\\u0000") * set->texts[i].len;
-    buf_init(&set->json, most);
-    json_write_init(&w, &set->json);
+    buf_init(&set->key, most);
+    json_write_init(&w, &set->key);
     json_array_open(&w);
     for (size_t i = 0; i < set->count; i++)
         json_str(&w, set->texts[i]);
     json_array_close(&w);
 }
 
-/* Adds a pattern that is not yet there. */
-static enum err add_pattern(struct capset *set, struct str text)
+CLEANUP_FOR(struct capability, capability_free)
+
+static enum err refuse(const char *why, const char **ret_why)
 {
-    struct pattern *pattern;
+    if (ret_why)
+        *ret_why = why;
+    return ERR_INVALID;
+}
+
+/* Adds a capability that is not yet there; its text may be of the same in another form.
+ */
+static enum err add(struct capset *set, struct str text, const char **ret_why)
+{
+    CLEANUP(capability_freep) struct capability *cap = NULL;
+    bool is_object;
     enum err err;
 
     if (list_has(capset_patterns(set), text))
         return OK;
-    err = pattern_new(text, &pattern, NULL);
+    err = capability_new(text, &cap, ret_why);
     if (err)
         return err;
-    set->patterns[set->count] = pattern;
-    set->texts[set->count++] = pattern_text(pattern);
-    set->is_mixed = set->is_mixed || pattern_dialect(text) == DIALECT_DOTTED;
+    if (list_has(capset_patterns(set), capability_text(cap)))
+        return OK;
+    is_object = capability_is_object(cap);
+    set->object_count += is_object;
+    if (set->object_count > CAPSET_MAX_OBJECTS)
+        return refuse("too many capabilities with `payload`", ret_why);
+    set->is_mixed = set->is_mixed || is_object ||
+                    pattern_dialect(capability_pattern(cap)) == DIALECT_DOTTED;
+    set->texts[set->count] = capability_text(cap);
+    set->items[set->count++] = TAKE(cap);
     return OK;
 }
 
-static enum err build(struct str_list list, struct capset **ret, struct str *ret_bad)
+static enum err build(struct str_list list, struct capset **ret, struct str *ret_bad,
+                      const char **ret_why)
 {
     CLEANUP(capset_freep)
-    struct capset *set = xcalloc(1, sizeof(*set) + list.count * sizeof(struct pattern *));
+    struct capset *set =
+        xcalloc(1, sizeof(*set) + list.count * sizeof(struct capability *));
     enum err err = OK;
 
     set->refs = 1;
     set->texts = xcalloc(list.count + 1, sizeof(*set->texts));
     for (size_t i = 0; i < list.count; i++) {
-        err = i < CAPSET_MAX_PATTERNS ? add_pattern(set, list.items[i]) : ERR_INVALID;
+        err = i < CAPSET_MAX_PATTERNS ? add(set, list.items[i], ret_why)
+                                      : refuse("too many capabilities", ret_why);
         if (err && ret_bad)
             *ret_bad = list.items[i];
         if (err)
             return err;
     }
-    write_json(set);
     *ret = TAKE(set);
     return OK;
 }
@@ -145,17 +171,18 @@ enum err capset_intern(struct capsets *capsets, struct str_list patterns,
     struct capset *set;
     enum err err;
 
-    err = build(patterns, &set, ret_bad);
+    err = build(patterns, &set, ret_bad, NULL);
     if (err)
         return err;
-    known = map_find(&capsets->by_json, buf_str(&set->json));
+    write_key(set);
+    known = map_find(&capsets->by_key, buf_str(&set->key));
     if (known) {
         capset_free(set);
         *ret = capset_ref(known);
         return OK;
     }
     set->owner = capsets;
-    map_set(&capsets->by_json, buf_str(&set->json), set);
+    map_set(&capsets->by_key, buf_str(&set->key), set);
     *ret = set;
     return OK;
 }
@@ -171,21 +198,37 @@ void capset_unref(struct capset *set)
     if (!set || --set->refs > 0)
         return;
     if (set->owner)
-        (void)map_remove(&set->owner->by_json, buf_str(&set->json));
+        (void)map_remove(&set->owner->by_key, buf_str(&set->key));
     capset_free(set);
 }
 
-static const struct pattern *find_match(const struct capset *set, struct str kind)
+static const struct capability *find_pattern(const struct capset *set, struct str kind)
 {
     for (size_t i = 0; i < set->count; i++)
-        if (pattern_matches(set->patterns[i], kind))
-            return set->patterns[i];
+        if (!capability_is_object(set->items[i]) &&
+            capability_matches_kind(set->items[i], kind))
+            return set->items[i];
     return NULL;
 }
 
 static enum verdict judge(const struct capset *set, struct str kind)
 {
-    return find_match(set, kind) ? VERDICT_ALLOW : VERDICT_DENY;
+    if (find_pattern(set, kind))
+        return VERDICT_ALLOW;
+    for (size_t i = 0; set->object_count > 0 && i < set->count; i++)
+        if (capability_matches_kind(set->items[i], kind))
+            return VERDICT_INSPECT;
+    return VERDICT_DENY;
+}
+
+const struct capability *capset_inspect(const struct capset *set, struct str kind,
+                                        struct json_span payload, struct arena *scratch)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (capability_is_object(set->items[i]) &&
+            capability_allows(set->items[i], kind, payload, scratch))
+            return set->items[i];
+    return NULL;
 }
 
 /* Up to eight bytes as a number. */
@@ -254,44 +297,73 @@ struct str capset_json(struct capset *set, enum dialect dialect)
     struct json_writer w;
 
     if (!set->is_mixed && dialect == DIALECT_SLASH)
-        return buf_str(&set->json);
+        return buf_str(&set->key);
     if (json->len)
         return buf_str(json);
     buf_init(json, SIZE_MAX / 2);
     json_write_init(&w, json);
     json_array_open(&w);
     for (size_t i = 0; i < set->count; i++)
-        put_respelt(set, set->texts[i], dialect, &w);
+        if (!capability_is_object(set->items[i]))
+            put_respelt(set, set->texts[i], dialect, &w);
     json_array_close(&w);
     return buf_str(json);
 }
 
+/* One object for each pattern that its kind is respelt as. */
+static void put_object(const struct capability *cap, enum dialect dialect,
+                       struct json_writer *w)
+{
+    char space[KIND_MAX_BYTES];
+    struct str equal[RESPELL_MAX];
+    size_t count = respell_pattern(capability_pattern(cap), dialect, space, equal);
+
+    for (size_t i = 0; i < count; i++) {
+        json_object_open(w);
+        json_put_str(w, S("kind"), equal[i]);
+        json_key(w, S("payload"));
+        capability_put_payload(cap, w->out);
+        json_object_close(w);
+    }
+}
+
+struct str capset_objects_json(struct capset *set, enum dialect dialect)
+{
+    struct buf *json = &set->objects[dialect];
+    struct json_writer w;
+
+    if (set->object_count == 0 || json->len)
+        return buf_str(json);
+    buf_init(json, SIZE_MAX / 2);
+    json_write_init(&w, json);
+    json_array_open(&w);
+    for (size_t i = 0; i < set->count; i++)
+        if (capability_is_object(set->items[i]))
+            put_object(set->items[i], dialect, &w);
+    json_array_close(&w);
+    return buf_str(json);
+}
+
+struct system_capabilities capset_shown(struct capset *set, enum dialect dialect)
+{
+    return (struct system_capabilities){
+        .patterns = capset_json(set, dialect),
+        .objects = capset_objects_json(set, dialect),
+    };
+}
+
 enum err capset_check(struct str_list patterns, struct str *ret_bad, const char **ret_why)
 {
-    for (size_t i = 0; i < patterns.count; i++) {
-        const char *why = "too many capabilities";
-        struct pattern *pattern = NULL;
-        enum err err = ERR_INVALID;
+    CLEANUP(capset_freep) struct capset *set = NULL;
 
-        if (i < CAPSET_MAX_PATTERNS)
-            err = pattern_new(patterns.items[i], &pattern, &why);
-        pattern_free(pattern);
-        if (!err)
-            continue;
-        if (ret_bad)
-            *ret_bad = patterns.items[i];
-        if (ret_why)
-            *ret_why = why;
-        return err;
-    }
-    return OK;
+    return build(patterns, &set, ret_bad, ret_why);
 }
 
 struct str capset_deciding(const struct capset *set, struct str kind)
 {
-    const struct pattern *pattern = find_match(set, kind);
+    const struct capability *cap = find_pattern(set, kind);
 
-    return pattern ? pattern_text(pattern) : S("");
+    return cap ? capability_text(cap) : S("");
 }
 
 static void insert_at(struct str *items, size_t count, size_t at, struct str item)

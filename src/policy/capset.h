@@ -15,17 +15,22 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "envelope/dialect.h"
+#include "envelope/system.h"
 #include "json/json.h"
 
-enum { CAPSET_MAX_PATTERNS = 1024 };
+enum {
+    CAPSET_MAX_PATTERNS = 1024,
+    CAPSET_MAX_OBJECTS = 64, /* of these; each may have to look through a payload */
+};
 
+struct capability;
 struct capset;
 struct capsets;
 
 enum verdict {
     VERDICT_DENY,
     VERDICT_ALLOW,
-    VERDICT_INSPECT, /* depends on more than the kind: payload, uses, time */
+    VERDICT_INSPECT, /* depends on the payload */
 };
 
 /* The table in which one worker interns its capsets. Sets that are still held when it is
@@ -33,29 +38,41 @@ enum verdict {
 struct capsets *capsets_new(void);
 void capsets_free(struct capsets *capsets);
 
-/* The set with exactly these patterns in this order, repetitions dropped; shared with
- * whoever asked for the same. ERR_INVALID: *ret_bad (may be NULL) is the pattern at
- * fault, or the first of too many; borrowed from the list. */
+/* The set with exactly these capabilities (texts: capability.h) in this order,
+ * repetitions dropped; shared with whoever asked for the same. ERR_INVALID: *ret_bad (may
+ * be NULL) is the one at fault, or the first of too many; borrowed from the list. */
 enum err capset_intern(struct capsets *capsets, struct str_list patterns,
                        struct capset **ret, struct str *ret_bad);
 struct capset *capset_ref(struct capset *set);
 void capset_unref(struct capset *set);
 
-/* `kind` is in its slash spelling. */
+/* `kind` is in its slash spelling. ALLOW: a pattern covers it. INSPECT: only capabilities
+ * that look into the payload do, and capset_inspect() decides. */
 enum verdict capset_may(struct capset *set, struct str kind);
 
-/* The patterns, as given; valid as long as the set. */
+/* Does an object of the set allow the kind with this payload, which was scanned? The
+ * capability that does, or NULL; valid as long as the set. */
+const struct capability *capset_inspect(const struct capset *set, struct str kind,
+                                        struct json_span payload, struct arena *scratch);
+
+/* The capabilities as texts, in the order given; valid as long as the set. */
 struct str_list capset_patterns(const struct capset *set);
 
-/* The same as finished JSON, respelt for who speaks the dialect where the meaning is
- * equal: ["mcp/proposal:*","chat"]; valid as long as the set. */
+/* The patterns among them as finished JSON, respelt for who speaks the dialect where the
+ * meaning is equal: ["mcp/proposal:*","chat"]; valid as long as the set. */
 struct str capset_json(struct capset *set, enum dialect dialect);
+
+/* The objects likewise, or "" where there are none: [{"kind":…,"payload":{…}}]. */
+struct str capset_objects_json(struct capset *set, enum dialect dialect);
+
+/* Both, for system_participant(). */
+struct system_capabilities capset_shown(struct capset *set, enum dialect dialect);
 
 /* Checks a list without keeping it. ERR_INVALID as above. */
 enum err capset_check(struct str_list patterns, struct str *ret_bad,
                       const char **ret_why);
 
-/* The pattern that allows the kind, or an empty str: for `moot explain`. */
+/* The pattern that allows the kind whatever the payload, or an empty str. */
 struct str capset_deciding(const struct capset *set, struct str kind);
 
 /*

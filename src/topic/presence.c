@@ -76,7 +76,8 @@ static struct str write_presence(const struct topic *topic,
     json_key(&w, S("participant"));
     at = out->len;
     system_participant(&w, note->participant->id,
-                       joins ? capset_json(note->capabilities, DIALECT_SLASH) : S(""),
+                       joins ? capset_shown(note->capabilities, DIALECT_SLASH)
+                             : (struct system_capabilities){},
                        participant_type_name(note->type));
     end = out->len;
     system_end(&w);

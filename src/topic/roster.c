@@ -50,7 +50,7 @@ void roster_add(struct topic *topic, struct str element)
 static void write_element(struct json_writer *w, const struct participant *participant)
 {
     system_participant(w, participant->id,
-                       capset_json(participant->capabilities, DIALECT_SLASH),
+                       capset_shown(participant->capabilities, DIALECT_SLASH),
                        participant_type_name(participant->type));
 }
 
@@ -74,7 +74,9 @@ static struct block *write_roster(const struct topic *topic)
 }
 
 /* Where in the roster the participant stands; ptr is NULL if it was left out. No other
- * can contain the element: a quote inside a JSON string has a backslash before it. */
+ * can contain the element: a quote inside a JSON string has a backslash before it, and in
+ * the objects among capabilities, whose names are sorted, `id` never stands before
+ * `capabilities`. */
 static struct str find_element(const struct block *block,
                                const struct participant *participant)
 {

@@ -45,6 +45,7 @@ struct gate {
     uint64_t now_ms, wall_ms;
     struct refusal refusal;
     bool is_executed;
+    bool needs_strict;
 };
 
 static const struct conduct *conduct_of(const struct member *member)
@@ -149,6 +150,7 @@ static enum err admit_by(struct gate *gate, struct participant *sender,
 
     after = snapshot_of(gate);
     gate->is_executed = a.is_executed;
+    gate->needs_strict = a.needs_strict;
     CHECK_INT(gate->refusal.err, err);
     if (err || a.is_executed)
         CHECK(memcmp(&before, &after, sizeof(before)) == 0);
@@ -162,13 +164,11 @@ static enum err send(struct gate *gate, struct member *member, struct str text)
     return admit_by(gate, member->participant, member, text);
 }
 
-#define TEXT(id, from, kind, more)                                     \
-    S("{\"protocol\":\"mcpx/v0.1\",\"id\":\"" id "\",\"from\":\"" from \
-      "\",\"kind\":\"" kind "\",\"payload\":{}" more "}")
 #define SAYING(id, from, kind, payload)                                \
     S("{\"protocol\":\"mcpx/v0.1\",\"id\":\"" id "\",\"from\":\"" from \
       "\",\"kind\":\"" kind "\",\"payload\":" payload "}")
-#define ABOUT(id) ",\"correlation_id\":\"" id "\""
+#define TEXT(id, from, kind, more) SAYING(id, from, kind, "{}" more)
+#define ABOUT(id)                  ",\"correlation_id\":\"" id "\""
 
 TEST(what_passes_is_in_the_log_byte_for_byte)
 {
@@ -284,6 +284,42 @@ TEST(who_is_paused_may_answer_talk_and_choose_his_routing)
                    S("{\"protocol\":\"mcpx/v0.1\",\"id\":\"8\",\"from\":\"h\",\"kind\":"
                      "\"participant/routing\",\"payload\":{\"mode\":\"directed\"}}")),
               OK);
+    gate_done(&gate);
+}
+
+TEST(D15_where_only_an_object_allows_the_payload_decides)
+{
+    static const struct str looking[] = {
+        S("chat"),
+        S("{\"kind\":\"notes/*\",\"payload\":{\"path\":\"/a/*\"}}"),
+        S("{\"kind\":\"notes/x\",\"payload\":{\"path\":\"/b\"}}"),
+        S("{\"kind\":\"mcp/request:a\",\"payload\":{\"x\":1}}"),
+    };
+    /* clang-format off */
+    static const struct { struct str text; enum err err; bool needs_strict; } cases[] = {
+        { SAYING("1", "o", "notes/x", "{\"path\":\"/a/b\"}"), OK, true },
+        { SAYING("2", "o", "notes/x", "{\"path\":\"/b\"}"),   OK, true },
+        { SAYING("3", "o", "notes/y", "{\"path\":\"/b\"}"),   ERR_CAPABILITY_VIOLATION, true },
+        { SAYING("3", "o", "notes/x", "{}"),                  ERR_CAPABILITY_VIOLATION, true },
+        { SAYING("5", "o", "mcp/request:a", "{\"method\":\"a\",\"x\":1}"), OK, true },
+        { SAYING("6", "o", "mcp/request:a", "{\"method\":\"b\",\"x\":1}"), ERR_KIND_PAYLOAD_MISMATCH, true },
+        { SAYING("4", "o", "chat", "{}"),                     OK, false },
+        { SAYING("3", "o", "other", "{\"path\":\"/a/b\"}"),   ERR_CAPABILITY_VIOLATION, false },
+    };
+    /* clang-format on */
+    struct member o = {};
+    struct gate gate;
+
+    gate_init(&gate);
+    join(&gate, &o, S("o"), (struct str_list){ looking, 4 }, ROUTE_ALL);
+    FOR_EACH_CASE(c, cases) {
+        CHECK_INT(send(&gate, &o, c->text), c->err);
+        CHECK_INT(gate.needs_strict, c->needs_strict);
+        if (c->err == ERR_CAPABILITY_VIOLATION)
+            CHECK_STR(gate.refusal.field, c->needs_strict ? S("payload") : S("kind"));
+    }
+    CHECK_INT(conduct_of(&o)->violations, 4);
+    member_leave(&o, NOW);
     gate_done(&gate);
 }
 

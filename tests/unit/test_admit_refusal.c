@@ -103,6 +103,35 @@ TEST(a_refusal_says_error_message_and_what_belongs_to_the_error)
     desk_done(&desk);
 }
 
+TEST(D15_capabilities_that_look_into_the_payload_stand_apart)
+{
+    static const struct str capabilities[] = {
+        S("{\"kind\":\"mcp/request:*\",\"payload\":{\"a\":1}}"),
+        S("chat"),
+    };
+    struct refusal refusal = { .err = ERR_CAPABILITY_VIOLATION, .field = S("payload") };
+    struct json_writer w;
+    struct desk desk;
+    struct buf got;
+
+    desk_init(&desk);
+    capset_unref(desk.sender->capabilities);
+    CHECK_INT(capset_intern(desk.capsets, (struct str_list){ capabilities, 2 },
+                            &desk.sender->capabilities, NULL),
+              OK);
+    buf_init(&got, 4096);
+    json_write_init(&w, &got);
+    refusal_write(&refusal, &desk.admission, &w);
+    CHECK_STR(
+        buf_str(&got),
+        S("\"error\":\"capability_violation\",\"message\":\"You lack capability for '" KIND
+          "' with this payload\",\"field\":\"payload\",\"attempted_kind\":\"" KIND
+          "\",\"your_capabilities\":[\"chat\"],\"moot\":{\"capabilities\":"
+          "[{\"kind\":\"mcp/request:*\",\"payload\":{\"a\":1}}]}"));
+    buf_done(&got);
+    desk_done(&desk);
+}
+
 TEST(the_details_alone_are_the_same_without_error_and_message)
 {
     struct desk desk;

@@ -257,7 +257,7 @@ static const struct {
     { S("tls: &t {}"),                              "1:6: anchors and aliases are not supported" },
     { S("limits: { <<: {} }"),                      "1:11: merge keys are not supported" },
     { S("log: info\n---\nlog: warn"),               "2:1: a second document is not supported" },
-    { S("a: [[[[[[[[1]]]]]]]]"),                    "1:11: nested too deep" },
+    { S("a: [[[[[[[[[[[[1]]]]]]]]]]]]"),            "1:15: nested too deep" },
     { S("log: |\n  info\n  warn\n"),                "1:6: a text may not contain line breaks or control characters" },
     { S("data: \"a\\0b\""),                         "1:7: a text may not contain line breaks or control characters" },
     { S("data: \"\\u2028\""),                       "1:7: a text may not contain line breaks or control characters" },
@@ -323,9 +323,45 @@ static const struct {
     { S("tokens: [{ id: a, token: b, profile: p, expires_at: soon }]"), "1:53: expires_at must be a time such as 2030-01-31T12:00:00Z, not \"soon\"" },
     { S("tokens: [{ id: a, token: b, profile: p, admin: 1 }]"), "1:48: admin must be true or false, not \"1\"" },
     { S("tokens:\n  - { id: a, token: b, profile: p }\n  - { id: c, token: b, profile: p }"), "3:5: token is the same as that in line 2" },
+    { S("profiles: { p: { capabilities: { kind: a } } }"), "1:32: capabilities must be a list of texts and mappings" },
+    { S("profiles:\n  p:\n    capabilities:\n      - '{\"kind\": \"a\"}'"), "4:9: capabilities: a mapping is written without quotes" },
+    { S("profiles: { p: { capabilities: [[a]] } }"), "1:33: capabilities must be a list of texts and mappings" },
+    { S("hosts: [{ kind: a }]"),                    "1:9: hosts must be a list of texts" },
     { S("profiles: { p: { type: human } }"),        "1:16: profile needs \"capabilities\"" },
 };
 /* clang-format on */
+
+TEST(a_mapping_among_capabilities_is_kept_as_json)
+{
+    /* clang-format off */
+    static const struct { struct str yaml, json; } cases[] = {
+        { S("{ kind: a }"),                          S("{\"kind\":\"a\"}") },
+        { S("{ payload: { }, kind: 'a' }"),          S("{\"payload\":{},\"kind\":\"a\"}") },
+        { S("{ k: [1, -2.5e+3, 0, true, false, null, ~] }"), S("{\"k\":[1,-2.5e+3,0,true,false,null,null]}") },
+        { S("{ k: ['1', \"true\", 'null', yes, 01, 1., .5, +1, 0x1, -, 1e, e1] }"),
+          S("{\"k\":[\"1\",\"true\",\"null\",\"yes\",\"01\",\"1.\",\".5\",\"+1\",\"0x1\",\"-\",\"1e\",\"e1\"]}") },
+        { S("{ k: 'a\"\\b', 'x y': { z: [], y: {} } }"), S("{\"k\":\"a\\\"\\\\b\",\"x y\":{\"z\":[],\"y\":{}}}") },
+        { S("{ a: { b: { c: { d: { e: { f: { g: 1 } } } } } } }"),
+          S("{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":{\"f\":{\"g\":1}}}}}}}") },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct config *config;
+        struct buf text;
+
+        buf_init(&text, 4096);
+        buf_put(&text, S("profiles: { p: { capabilities: [chat, "));
+        buf_put(&text, c->yaml);
+        buf_put(&text, S("] } }"));
+        config = parse(buf_str(&text));
+        CHECK_INT(config->profiles.items[0].capabilities.count, 2);
+        CHECK_STR(config->profiles.items[0].capabilities.items[1], c->json);
+        CHECK_INT(config->profiles.items[0].capabilities.marks[1].column, 39);
+        config_free(config);
+        buf_done(&text);
+    }
+}
 
 TEST(what_is_wrong_is_said_with_its_place)
 {

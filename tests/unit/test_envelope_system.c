@@ -52,7 +52,8 @@ TEST(what_the_gateway_says_is_an_envelope_that_others_could_not_send)
                                         .correlation_id = S("2") });
     json_put_str(&w, S("text"), S("x"));
     json_key(&w, S("you"));
-    system_participant(&w, S("a"), S("[]"), S("agent"));
+    system_participant(&w, S("a"), (struct system_capabilities){ .patterns = S("[]") },
+                       S("agent"));
     system_end(&w);
     CHECK_INT(envelope_scan(buf_str(&out), JSON_MAX_DEPTH, &arena, &env, NULL), OK);
     CHECK_STR(env.from, S(SYSTEM_SENDER));
@@ -69,10 +70,12 @@ TEST(what_the_gateway_says_is_an_envelope_that_others_could_not_send)
 TEST(a_participant_is_shown_with_its_capabilities_unless_it_leaves)
 {
     /* clang-format off */
-    static const struct { struct str id, capabilities, type, text; } cases[] = {
-        { S("a"),   S("[\"chat\"]"), S("agent"),   S("{\"id\":\"a\",\"capabilities\":[\"chat\"],\"moot\":{\"type\":\"agent\"}}") },
-        { S("a"),   S("[]"),         S("human"),   S("{\"id\":\"a\",\"capabilities\":[],\"moot\":{\"type\":\"human\"}}") },
-        { S("\"\n"), S(""),          S("service"), S("{\"id\":\"\\\"\\n\",\"moot\":{\"type\":\"service\"}}") },
+    static const struct { struct str id; struct system_capabilities capabilities; struct str type, text; } cases[] = {
+        { S("a"),   { S("[\"chat\"]"), S("[{}]") }, S("agent"),
+          S("{\"id\":\"a\",\"capabilities\":[\"chat\"],\"moot\":{\"type\":\"agent\",\"capabilities\":[{}]}}") },
+        { S("a"),   { S("[\"chat\"]"), S("") }, S("agent"),   S("{\"id\":\"a\",\"capabilities\":[\"chat\"],\"moot\":{\"type\":\"agent\"}}") },
+        { S("a"),   { S("[]"), S("") }, S("human"),   S("{\"id\":\"a\",\"capabilities\":[],\"moot\":{\"type\":\"human\"}}") },
+        { S("\"\n"), { S(""), S("") }, S("service"), S("{\"id\":\"\\\"\\n\",\"moot\":{\"type\":\"service\"}}") },
     };
     /* clang-format on */
 

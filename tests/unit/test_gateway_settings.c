@@ -155,12 +155,15 @@ TEST(tokens_become_identities_with_their_profiles_resolved)
         { S("mine"),    S("mine"),  S("notes/*"),        2, TYPE_SERVICE, true  },
         { S("mine-too"), S("mine-too"), S("notes/*"),    2, TYPE_HUMAN,   false },
         { S("shadow"),  S("shadow"), S("chat"),          1, TYPE_AGENT,   false },
+        { S("object"),  S("object"), S("{\"kind\":\"x/*\",\"payload\":{\"a\":1,\"b\":\"2\"}}"), 2, TYPE_AGENT, false },
+        { S("bare"),    S("bare"),  S("x/*"),            1, TYPE_AGENT,   false },
     };
     /* clang-format on */
     struct settings *settings = load(S(
         "profiles:\n"
         "  mine: { capabilities: ['notes/*', chat], type: service, admin: true }\n"
         "  full: { capabilities: [chat] }\n"
+        "  looking: { capabilities: [{ payload: { b: '2', a: 1 }, kind: 'x/*' }, chat] }\n"
         "tokens:\n"
         "  - { token: secret-0, id: own, capabilities: [chat] }\n"
         "  - { token: secret-1, id: plain, name: named, profile: proposer }\n"
@@ -171,7 +174,9 @@ TEST(tokens_become_identities_with_their_profiles_resolved)
         "  - { token: secret-6, id: typed, profile: human, type: service }\n"
         "  - { token: secret-7, id: mine, profile: mine }\n"
         "  - { token: secret-8, id: mine-too, profile: mine, type: human, admin: false }\n"
-        "  - { token: secret-9, id: shadow, profile: full }\n"));
+        "  - { token: secret-9, id: shadow, profile: full }\n"
+        "  - { token: secret-a, id: object, profile: looking }\n"
+        "  - { token: secret-b, id: bare, capabilities: [{ kind: 'x/*', payload: {} }] }\n"));
     uint8_t hash[SHA256_BYTES];
 
     CHECK_INT(settings->identity_count, COUNT(cases));
@@ -204,6 +209,10 @@ TEST(what_a_file_cannot_mean_is_told_with_its_place)
           S("moot.yaml:4:26: capability \"a b\": a pattern cannot contain spaces or control characters") },
         { S("profiles:\n  mine:\n    capabilities:\n      - chat\n      - 'a b'\n"),
           S("moot.yaml:5:9: capability \"a b\": a pattern cannot contain spaces or control characters") },
+        { S("profiles:\n  mine:\n    capabilities:\n      - chat\n      - kind: chat\n        payload: { a: [] }\n"),
+          S("moot.yaml:5:9: capability: an empty list allows nothing") },
+        { S("tokens:\n  - { token: s, id: a, capabilities: [{ payload: { a: 1 } }] }\n"),
+          S("moot.yaml:2:39: capability: an object has `kind`, a pattern") },
         { S("tokens:\n  - { token: s, id: 'system:x', capabilities: [chat] }\n"),
           S("moot.yaml:2:5: participant ids that begin with system: belong to the gateway") },
         { S("tokens:\n  - { token: s, id: a, capabilities: [chat], topics: ['*a'] }\n"),

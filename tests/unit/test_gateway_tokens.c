@@ -30,8 +30,10 @@ TEST(a_request_for_a_token_is_read_or_the_answer_says_what_is_wrong)
         { S("{\"id\":1,\"profile\":\"human\"}"),                                              FORM },
         { S("{\"id\":\"a\",\"profile\":\"human\",\"extra\":1}"),                              FORM },
         { S("{\"id\":\"a\",\"profile\":\"human\",\"admin\":\"yes\"}"),                        FORM },
-        { S("{\"id\":\"a\",\"capabilities\":[1]}"),                                           FORM },
-        { S("{\"id\":\"a\",\"capabilities\":\"chat\"}"),                                      FORM },
+        { S("{\"id\":\"a\",\"capabilities\":[{\"kind\":\"chat\",\"payload\":{\"a\":1}}]}"),     NULL },
+        { S("{\"id\":\"a\",\"capabilities\":[1]}"),                                           "a capability is a pattern or an object" },
+        { S("{\"id\":\"a\",\"capabilities\":\"chat\"}"),                                      "capabilities are a list" },
+        { S("{\"id\":\"a\",\"capabilities\":[{\"payload\":{}}]}"),                            "an object has `kind`, a pattern" },
         { S("{\"id\":\"a\",\"id\":\"b\",\"profile\":\"human\"}"),                             FORM },
         { S("{\"id\":\"a\",\"profile\":\"human\"} x"),                                        FORM },
         { S("{\"id\":\"a\"}"),                                                                ONE_OF },
@@ -144,16 +146,24 @@ TEST(a_secret_is_drawn_behind_what_stands_there_and_only_its_hash_is_kept)
 
 static const struct str some_topics[] = { S("a"), S("b*") };
 static const struct str some_capabilities[] = { S("chat"), S("mcp/\"x\":*") };
+static const struct str object_capabilities[] = {
+    S("{\"kind\":\"x/*\",\"payload\":{\"a\":\"\\n\",\"b\":1}}"),
+    S("chat"),
+};
 
 /* clang-format off */
 static const struct identity identities[] = {
     { .id = S("a"), .token_name = S("n"), .topics = { some_topics, 2 }, .capabilities = { some_capabilities, 2 },
       .type = TYPE_HUMAN, .source = FROM_STORE, .is_admin = true, .created_ms = 5000, .expires_ms = 1'700'000'000'000, .token_hash = { 1, 2, 3 } },
+    { .id = S("o"), .token_name = S("o"), .capabilities = { object_capabilities, 2 }, .type = TYPE_AGENT, .source = FROM_STORE, .created_ms = 1 },
     { .id = S("\u00e9 \"q\""), .token_name = S("x y"), .profile = S("full"), .type = TYPE_SERVICE, .source = FROM_STORE, .created_ms = 1 },
 };
 static const struct str as_json[] = {
     S("{\"name\":\"n\",\"id\":\"a\",\"type\":\"human\",\"topics\":[\"a\",\"b*\"],\"capabilities\":[\"chat\",\"mcp/\\\"x\\\":*\"],"
       "\"admin\":true,\"source\":\"store\",\"created_at\":\"1970-01-01T00:00:05.000Z\",\"expires_at\":\"2023-11-14T22:13:20.000Z\"}"),
+    S("{\"name\":\"o\",\"id\":\"o\",\"type\":\"agent\",\"topics\":[],\"capabilities\":[\"chat\"],"
+      "\"moot\":{\"capabilities\":[{\"kind\":\"x/*\",\"payload\":{\"a\":\"\\n\",\"b\":1}}]},"
+      "\"admin\":false,\"source\":\"store\",\"created_at\":\"1970-01-01T00:00:00.001Z\"}"),
     S("{\"name\":\"x y\",\"id\":\"\u00e9 \\\"q\\\"\",\"type\":\"service\",\"topics\":[],\"capabilities\":[],\"profile\":\"full\","
       "\"admin\":false,\"source\":\"store\",\"created_at\":\"1970-01-01T00:00:00.001Z\"}"),
 };

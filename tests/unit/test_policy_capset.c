@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "harness.h"
+#include "policy/capability.h"
 #include "policy/capset.h"
 
 #define LIST(...)                                                     \
@@ -338,4 +339,94 @@ TEST(seed_11_3_a_change_removes_then_adds_what_is_not_there)
     arena_init(&arena, 8);
     CHECK_INT(capset_edit(LIST(S("chat")), none, none, &arena, &list), ERR_TOO_BIG);
     arena_done(&arena);
+}
+
+#define OBJECT(kind, inner) "{\"kind\":\"" kind "\",\"payload\":{" inner "}}"
+
+TEST(d15_the_kind_alone_allows_denies_or_asks_for_the_payload)
+{
+    /* clang-format off */
+    static const struct { struct str kind; enum verdict verdict; struct str payload, deciding; } cases[] = {
+        { S("chat"),    VERDICT_ALLOW,   S("{}"),        S("") },
+        { S("notes/x"), VERDICT_INSPECT, S("{\"a\":1}"), S(OBJECT("notes/*", "\"a\":1")) },
+        { S("notes/x"), VERDICT_INSPECT, S("{\"a\":2}"), S("") },
+        { S("notes/y"), VERDICT_INSPECT, S("{\"a\":2}"), S(OBJECT("notes/y", "\"a\":2")) },
+        { S("notes/z"), VERDICT_ALLOW,   S("{}"),        S("") },
+        { S("other"),   VERDICT_DENY,    S("{\"a\":1}"), S("") },
+    };
+    /* clang-format on */
+    struct capsets *capsets = capsets_new();
+    struct capset *set =
+        intern(capsets, LIST(S(OBJECT("notes/*", "\"a\":1")), S("chat"),
+                             S(OBJECT("notes/y", "\"a\":2")), S("notes/z"),
+                             S(OBJECT("chat", "\"a\":1"))));
+
+    for (size_t round = 0; round < 2; round++) { /* the second from the memo */
+        FOR_EACH_CASE(c, cases) {
+            struct json_span payload = { .type = JSON_OBJECT, .text = c->payload };
+            const struct capability *found;
+            struct arena scratch;
+
+            arena_init(&scratch, 4096);
+            CHECK_INT(capset_may(set, c->kind), c->verdict);
+            found = capset_inspect(set, c->kind, payload, &scratch);
+            CHECK_STR(found ? capability_text(found) : S(""), c->deciding);
+            arena_done(&scratch);
+        }
+    }
+    CHECK_STR(capset_deciding(set, S("notes/x")), S(""));
+    CHECK_STR(capset_deciding(set, S("notes/z")), S("notes/z"));
+    capset_unref(set);
+    capsets_free(capsets);
+}
+
+TEST(d15_lists_show_patterns_and_objects_apart_and_respelt)
+{
+    struct capsets *capsets = capsets_new();
+    struct capset *set = intern(
+        capsets, LIST(S("chat"), S(OBJECT("mcp/*", "\"a\":1")), S("mcp/request:x")));
+    struct capset *same = intern(
+        capsets, LIST(S("chat"), S("{ \"payload\" : {\"a\":1}, \"kind\": \"mcp/*\" }"),
+                      S("{\"kind\":\"mcp/request:x\"}"), S("chat")));
+    struct capset *plain = intern(capsets, LIST(S("chat")));
+
+    CHECK(same == set);
+    CHECK_INT(capset_patterns(set).count, 3);
+    CHECK_STR(capset_json(set, DIALECT_SLASH), S("[\"chat\",\"mcp/request:x\"]"));
+    CHECK_STR(capset_json(set, DIALECT_DOTTED),
+              S("[\"chat.message\",\"mcp.request.x\"]"));
+    CHECK_STR(capset_objects_json(set, DIALECT_SLASH),
+              S("[" OBJECT("mcp/*", "\"a\":1") "]"));
+    CHECK_STR(
+        capset_objects_json(set, DIALECT_DOTTED),
+        S("[" OBJECT("mcp.*", "\"a\":1") "," OBJECT(
+            "mcpx.withdraw.*",
+            "\"a\":1") "," OBJECT("mcpx.reject.*", "\"a\":1") "," OBJECT("mcpx.approve.*",
+                                                                         "\"a\":1") "]"));
+    CHECK_STR(capset_objects_json(plain, DIALECT_SLASH), S(""));
+    CHECK_STR(capset_objects_json(plain, DIALECT_DOTTED), S(""));
+    capset_unref(set);
+    capset_unref(same);
+    capset_unref(plain);
+    capsets_free(capsets);
+}
+
+TEST(d15_a_set_holds_so_many_objects_and_no_more)
+{
+    static char texts[CAPSET_MAX_OBJECTS + 1][64];
+    struct str items[CAPSET_MAX_OBJECTS + 1];
+    struct str bad = {};
+    const char *why = "";
+
+    for (size_t i = 0; i <= CAPSET_MAX_OBJECTS; i++) {
+        (void)snprintf(texts[i], sizeof(texts[i]), OBJECT("x", "\"a\":%zu"), i);
+        items[i] = str_of(texts[i]);
+    }
+    CHECK_INT(capset_check((struct str_list){ items, CAPSET_MAX_OBJECTS }, &bad, &why),
+              OK);
+    CHECK_INT(
+        capset_check((struct str_list){ items, CAPSET_MAX_OBJECTS + 1 }, &bad, &why),
+        ERR_INVALID);
+    CHECK_STR(bad, items[CAPSET_MAX_OBJECTS]);
+    CHECK_STR(str_of(why), S("too many capabilities with `payload`"));
 }
