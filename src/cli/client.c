@@ -241,6 +241,12 @@ enum err cli_call(const struct cli_server *server, const char *method, struct st
     return err;
 }
 
+void cli_put_segment(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        buf_putf(out, "%%%02X", (unsigned char)text.ptr[i]);
+}
+
 int cli_report(const struct cli_answer *answer)
 {
     const struct json *root, *detail = NULL;

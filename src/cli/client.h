@@ -25,5 +25,8 @@ struct cli_answer {
 enum err cli_call(const struct cli_server *server, const char *method, struct str path,
                   struct str body, struct cli_answer *ret);
 
+/* A text as one segment of a path or as a value in a query. */
+void cli_put_segment(struct buf *out, struct str text);
+
 /* Reports an answer of 400 or more on stderr: its detail. Returns CLI_FAILED. */
 int cli_report(const struct cli_answer *answer);

@@ -1,57 +1,104 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moot explain: which capability allows a kind, or why none does. */
+/*
+ * moot explain: which capability allows a kind, or why none does; and what would become
+ * of a whole envelope. What is held is said on the command line or asked of a running
+ * server.
+ */
 #include "policy/explain.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/client.h"
+#include "policy/capability.h"
 #include "policy/capset.h"
 #include "policy/profile.h"
+#include "policy/trial.h"
 
 struct explain_options {
     const char *capabilities;
     const char *profile;
+    const char *envelope;
+    const char *as;
+    const char *topic;
+    const char *server;
+    const char *token_file;
+    const char *data;
+    bool strict;
     bool json;
 };
 
+#define OPT(member) offsetof(struct explain_options, member)
 static const struct cli_option options[] = {
-    { "--capabilities", "LIST", "patterns: separated by commas, a JSON array, or words",
-      offsetof(struct explain_options, capabilities) },
-    { "--profile", "NAME", "the capabilities of a built-in profile",
-      offsetof(struct explain_options, profile) },
-    { "--json", NULL, "answer as JSON", offsetof(struct explain_options, json) },
+    { "--capabilities", "LIST", "patterns separated by commas, or a JSON array",
+      OPT(capabilities) },
+    { "--profile", "NAME", "the capabilities of a built-in profile", OPT(profile) },
+    { "--envelope", "FILE",
+      "explain this envelope instead of a kind; - is standard input", OPT(envelope) },
+    { "--as", "WHO", "as this token (by its name) or participant of a running server",
+      OPT(as) },
+    { "--topic", "TOPIC", "in this topic; default room", OPT(topic) },
+    { "--strict", NULL, "as where strict validation is in force", OPT(strict) },
+    { "--json", NULL, "answer as JSON", OPT(json) },
+    { "--data", "DIR", "data directory of the server, for --as", OPT(data) },
+    { "--server", "URL", "another server, with a token of its own", OPT(server) },
+    { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",
+      OPT(token_file) },
 };
 
-enum { MAX_CAPABILITIES = 1024 };
+enum {
+    MAX_CAPABILITIES = 1024,
+    ARENA_BYTES = 256 << 20,
+    ENVELOPE_BYTES = 64 << 20,
+};
 
-struct capabilities {
+/* What is held, and the memory of everything. */
+struct question {
+    struct arena arena;
+    struct cli_answer answer; /* of a server; the lists borrow from it */
+    struct trial_sender sender;
     struct str items[MAX_CAPABILITIES];
     size_t count;
 };
 
-static void add(struct capabilities *list, struct str pattern)
+static void add(struct question *q, struct str text)
 {
-    if (pattern.len && list->count < MAX_CAPABILITIES)
-        list->items[list->count++] = pattern;
+    if (text.len && q->count < MAX_CAPABILITIES)
+        q->items[q->count++] = text;
 }
 
-static int add_json(struct capabilities *list, struct str text, struct arena *arena)
+static int add_array(struct question *q, const struct json *array, const char *whose)
 {
-    const struct json *root;
+    const char *why = "too large";
+    struct str_list read;
 
-    if (json_parse(text, arena, &root, NULL) || root->type != JSON_ARRAY)
-        return cli_fail("--capabilities looks like JSON but is no array of strings");
-    JSON_FOREACH(item, root) {
-        if (item->type != JSON_STRING)
-            return cli_fail("--capabilities looks like JSON but is no array of strings");
-        add(list, item->text);
-    }
+    if (capability_list(array, &q->arena, &read, &why))
+        return cli_fail("%s: %s", whose, why), CLI_USAGE;
+    for (size_t i = 0; i < read.count; i++)
+        add(q, read.items[i]);
     return CLI_OK;
 }
 
-static int add_profile(struct capabilities *list, struct str name)
+static int add_list(struct question *q, struct str given)
+{
+    const struct json *root;
+
+    if (str_starts(given, S("["))) {
+        if (json_parse(given, &q->arena, &root, NULL))
+            return cli_fail("--capabilities looks like a JSON array but is none"),
+                   CLI_USAGE;
+        return add_array(q, root, "--capabilities");
+    }
+    while (given.ptr)
+        add(q, str_trim(str_cut(&given, ',')));
+    return CLI_OK;
+}
+
+static int add_profile(struct question *q, struct str name)
 {
     const struct profile *profile = profile_find(name);
 
@@ -62,78 +109,188 @@ static int add_profile(struct capabilities *list, struct str name)
         return CLI_USAGE;
     }
     for (size_t i = 0; i < profile->capabilities.count; i++)
-        add(list, profile->capabilities.items[i]);
+        add(q, profile->capabilities.items[i]);
     return CLI_OK;
 }
 
-static int collect(const struct explain_options *o, char **words, size_t count,
-                   struct arena *arena, struct capabilities *list)
+/* --- as someone --- */
+
+static int read_rights(struct question *q)
 {
-    struct str given = str_of(o->capabilities);
-    int code = o->profile ? add_profile(list, str_of(o->profile)) : CLI_OK;
+    const struct json *root, *patterns, *objects, *id, *validation, *paused;
+    int code;
 
-    if (code)
-        return code;
-    if (str_starts(given, S("["))) {
-        code = add_json(list, given, arena);
-        if (code)
-            return code;
-    } else {
-        while (given.ptr)
-            add(list, str_trim(str_cut(&given, ',')));
+    if (q->answer.status >= 400)
+        return cli_report(&q->answer);
+    if (json_parse(buf_str(&q->answer.body), &q->arena, &root, NULL))
+        return cli_fail("the server's answer cannot be read");
+    id = json_find(root, S("participantId"));
+    patterns = json_find(root, S("capabilities"));
+    objects = json_find(json_find(root, S("moot")), S("capabilities"));
+    validation = json_find(root, S("validation"));
+    paused = json_find(root, S("paused"));
+    if (!id || !patterns || !validation || !paused)
+        return cli_fail("the server's answer cannot be read");
+    q->sender.id = id->text;
+    q->sender.is_strict = q->sender.is_strict || str_eq(validation->text, S("strict"));
+    q->sender.is_paused = paused->type == JSON_TRUE;
+    code = add_array(q, patterns, "the server's answer");
+    return code || !objects ? code : add_array(q, objects, "the server's answer");
+}
+
+static int ask(struct question *q, const struct explain_options *o)
+{
+    struct buf data, path;
+    enum err err;
+
+    buf_init(&data, 4096);
+    buf_init(&path, 64 << 10);
+    cli_data_directory(o->data, S(""), &data);
+    buf_put(&path, S("/admin/participants/"));
+    cli_put_segment(&path, str_of(o->as));
+    buf_put(&path, S("/rights?topic="));
+    cli_put_segment(&path, str_of(o->topic ? o->topic : "room"));
+    err = cli_call(&(struct cli_server){ .url = o->server,
+                                         .token_file = o->token_file,
+                                         .data = buf_cstr(&data) },
+                   "GET", buf_str(&path), S(""), &q->answer);
+    if (err == ERR_NOT_FOUND)
+        (void)cli_fail("no server runs on %s, and --as asks one", buf_cstr(&data));
+    buf_done(&path);
+    buf_done(&data);
+    return err ? CLI_FAILED : read_rights(q);
+}
+
+static int add_rights(struct question *q, const struct explain_options *o)
+{
+    if (str_starts(str_of(o->as), S("moot_")))
+        return cli_fail(
+                   "--as takes the name of a token or a participant id. A secret does not "
+                   "belong on a command line; `moot token list` shows the names"),
+               CLI_USAGE;
+    return ask(q, o);
+}
+
+/* --- the answer --- */
+
+static int read_envelope(const char *path, struct buf *out)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *file = is_stdin ? stdin : fopen(path, "re");
+    size_t got = 1;
+
+    if (!file)
+        return cli_fail("%s: %s", path, strerror(errno)), CLI_USAGE;
+    while (got > 0 && !buf_reserve(out, 4096)) {
+        got = fread(out->ptr + out->len, 1, 4096, file);
+        out->len += got;
     }
-    for (size_t i = 0; i < count; i++)
-        add(list, str_of(words[i]));
+    if (!is_stdin)
+        (void)fclose(file);
+    if (got > 0)
+        return cli_fail("%s: longer than any envelope", path), CLI_USAGE;
+    /* What an editor leaves behind the last line is not meant. */
+    while (out->len && (out->ptr[out->len - 1] == '\n' || out->ptr[out->len - 1] == '\r'))
+        out->len--;
     return CLI_OK;
 }
 
-static int answer(const struct explain_options *o, struct str kind, struct str_list list)
+static int print(const struct buf *out, bool is_allowed)
+{
+    (void)fwrite(out->ptr, 1, out->len, stdout);
+    if (out->len && out->ptr[out->len - 1] != '\n')
+        putchar('\n');
+    return is_allowed ? CLI_OK : CLI_FAILED;
+}
+
+static int answer_kind(struct question *q, const struct explain_options *o,
+                       struct str kind)
+{
+    struct str_list held = q->sender.capabilities;
+    struct buf out;
+    int code;
+
+    buf_init(&out, 4 << 20);
+    code = print(&out, o->json ? policy_explain_json(kind, held, &out)
+                               : policy_explain(kind, held, &out));
+    buf_done(&out);
+    return code;
+}
+
+static int answer_envelope(struct question *q, const struct explain_options *o)
+{
+    struct buf text, out;
+    enum err err;
+    int code;
+
+    buf_init(&text, ENVELOPE_BYTES);
+    buf_init(&out, ENVELOPE_BYTES);
+    code = read_envelope(o->envelope, &text);
+    if (!code) {
+        err = o->json ? trial_explain_json(buf_str(&text), &q->sender, &q->arena, &out)
+                      : trial_explain(buf_str(&text), &q->sender, &q->arena, &out);
+        code = print(&out, !err);
+    }
+    buf_done(&text);
+    buf_done(&out);
+    return code;
+}
+
+static int collect(struct question *q, const struct explain_options *o, char **words,
+                   size_t count)
 {
     struct str bad = {};
     const char *why = "";
-    struct buf out;
-    bool is_allowed;
+    int code = o->as ? add_rights(q, o) : CLI_OK;
 
-    if (capset_check(list, &bad, &why))
+    if (!code && o->profile)
+        code = add_profile(q, str_of(o->profile));
+    if (!code)
+        code = add_list(q, str_of(o->capabilities));
+    if (code)
+        return code;
+    for (size_t i = 0; i < count; i++)
+        add(q, str_of(words[i]));
+    q->sender.capabilities = (struct str_list){ q->items, q->count };
+    if (capset_check(q->sender.capabilities, &bad, &why))
         return cli_fail("capability \"" STR_FMT "\": %s", STR_ARG(bad), why), CLI_USAGE;
-    buf_init(&out, 4 << 20);
-    is_allowed = o->json ? policy_explain_json(kind, list, &out)
-                         : policy_explain(kind, list, &out);
-    (void)fwrite(out.ptr, 1, out.len, stdout);
-    if (out.len && out.ptr[out.len - 1] != '\n')
-        putchar('\n');
-    buf_done(&out);
-    return is_allowed ? CLI_OK : CLI_FAILED;
+    return CLI_OK;
 }
 
 static int explain(void *fields, char **arguments, size_t count)
 {
     const struct explain_options *o = fields;
-    struct capabilities list = {};
-    struct arena arena;
+    size_t kinds = o->envelope ? 0 : 1; /* all words behind it are capabilities */
+    struct question q = { .sender.is_strict = o->strict };
     int code;
 
-    if (!o->capabilities && !o->profile && count < 2)
-        return cli_fail("say with --capabilities or --profile what is held"), CLI_USAGE;
-    arena_init(&arena, 4 << 20);
-    code = collect(o, arguments + 1, count - 1, &arena, &list);
+    if (count < kinds)
+        return cli_fail("name a kind, or an envelope with --envelope"), CLI_USAGE;
+    if (!o->capabilities && !o->profile && !o->as && count == kinds)
+        return cli_fail("say with --capabilities, --profile or --as what is held"),
+               CLI_USAGE;
+    arena_init(&q.arena, ARENA_BYTES);
+    code = collect(&q, o, arguments + kinds, count - kinds);
     if (!code)
-        code =
-            answer(o, str_of(arguments[0]), (struct str_list){ list.items, list.count });
-    arena_done(&arena);
+        code = o->envelope ? answer_envelope(&q, o)
+                           : answer_kind(&q, o, str_of(arguments[0]));
+    buf_done(&q.answer.body);
+    arena_done(&q.arena);
     return code;
 }
 
 const struct cli_command cli_explain = {
     .name = "explain",
-    .usage = "KIND (--capabilities LIST | --profile NAME)",
-    .summary = "say which capability allows a kind, or why none does",
-    .more = "Exits with 0 if the kind is allowed and with 1 if not.\n\n"
-            "  moot explain mcp/request:tools/call --capabilities 'mcp/proposal:*,chat'\n"
-            "  moot explain chat --profile proposer\n",
+    .usage = "(KIND | --envelope FILE) (--capabilities LIST | --profile NAME | --as WHO)",
+    .summary = "say which capability allows a kind or an envelope, or why none does",
+    .more =
+        "Of an envelope every check is told, in the order in which a server makes them.\n"
+        "Exits with 0 if it is allowed and with 1 if not.\n\n"
+        "  moot explain mcp/request:tools/call --capabilities 'mcp/proposal:*,chat'\n"
+        "  moot explain chat --profile proposer\n"
+        "  moot explain --envelope call.json --as reader-1 --topic room\n",
     .options = options,
     .option_count = COUNT(options),
-    .min_arguments = 1,
     .max_arguments = MAX_CAPABILITIES,
     .run = explain,
     .options_size = sizeof(struct explain_options),

@@ -151,21 +151,41 @@ static bool put_expiry(struct json_writer *w, const char *text)
     return clock_parse(s, &value) == OK;
 }
 
+/* Patterns separated by commas, or a JSON array, which may hold objects. */
+static bool put_capabilities(struct json_writer *w, const char *list)
+{
+    struct json_scan scan;
+    struct json_span span;
+
+    if (!str_starts(str_of(list), S("["))) {
+        put_words(w, S("capabilities"), list);
+        return true;
+    }
+    json_scan_init(&scan, str_of(list), JSON_MAX_DEPTH);
+    if (json_value(&scan, &span) || json_scan_end(&scan))
+        return false;
+    json_key(w, S("capabilities"));
+    json_raw(w, span.text);
+    return true;
+}
+
 static int write_create(const struct token_options *o, const char *id, struct buf *out)
 {
     struct json_writer w;
-    bool is_date;
+    bool is_date, is_list;
 
     json_write_init(&w, out);
     json_object_open(&w);
     json_put_str(&w, S("id"), str_of(id));
     put_words(&w, S("topics"), o->topics);
-    put_words(&w, S("capabilities"), o->capabilities);
+    is_list = put_capabilities(&w, o->capabilities);
     put_word(&w, S("profile"), o->profile);
     put_word(&w, S("type"), o->type);
     put_word(&w, S("name"), o->name);
     is_date = put_expiry(&w, o->expires);
     json_object_close(&w);
+    if (!is_list)
+        return cli_fail("--capabilities looks like a JSON array but is none");
     if (!is_date)
         return cli_fail("--expires takes a time like 24h or 7d, or an RFC 3339 date");
     return CLI_OK;
@@ -291,6 +311,21 @@ static struct str text_of(const struct json *json)
     return json ? json->text : S("");
 }
 
+/* Patterns, then objects by the kinds they cover. */
+static void print_capabilities(const struct json *patterns, const struct json *objects)
+{
+    const char *comma = "";
+
+    for (const struct json *item = patterns ? patterns->first : NULL; item;
+         item = item->next, comma = ", ")
+        printf("%s" STR_FMT, comma, STR_ARG(item->text));
+    for (const struct json *item = objects ? objects->first : NULL; item;
+         item = item->next, comma = ", ")
+        printf("%s" STR_FMT " (by payload)", comma,
+               STR_ARG(text_of(json_find(item, S("kind")))));
+    putchar('\n');
+}
+
 static void print_row(const struct json *token)
 {
     const struct json *profile = json_find(token, S("profile"));
@@ -307,10 +342,8 @@ static void print_row(const struct json *token)
         printf(STR_FMT "\n", STR_ARG(profile->text));
         return;
     }
-    if (capabilities)
-        JSON_FOREACH(item, capabilities)
-            printf(STR_FMT "%s", STR_ARG(item->text), item->next ? ", " : "");
-    putchar('\n');
+    print_capabilities(capabilities,
+                       json_find(json_find(token, S("moot")), S("capabilities")));
 }
 
 static int print_list(const struct token_options *o, struct str body)
@@ -405,12 +438,6 @@ static int revoke_in_store(struct store *store, void *user)
     return CLI_OK;
 }
 
-static void put_segment(struct buf *out, struct str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        buf_putf(out, "%%%02X", (unsigned char)text.ptr[i]);
-}
-
 static int revoke_token(void *fields, char **arguments, size_t count [[maybe_unused]])
 {
     const struct token_options *o = fields;
@@ -423,7 +450,7 @@ static int revoke_token(void *fields, char **arguments, size_t count [[maybe_unu
     target_init(&target, o);
     buf_init(&path, 4096);
     buf_put(&path, S("/admin/tokens/"));
-    put_segment(&path, str_of(arguments[0]));
+    cli_put_segment(&path, str_of(arguments[0]));
     err = cli_call(&target.server, "DELETE", buf_str(&path), S(""), &answer);
     if (err == ERR_NOT_FOUND) {
         code = with_store(&target, REFUSE, revoke_in_store, arguments[0]);
@@ -446,7 +473,8 @@ static int revoke_token(void *fields, char **arguments, size_t count [[maybe_unu
 static const struct cli_option create_options[] = {
     { "--profile", "NAME",
       "full, proposer, responder, reader, tools, human, admin, bridge", OPT(profile) },
-    { "--capabilities", "LIST", "patterns separated by commas, instead of a profile",
+    { "--capabilities", "LIST",
+      "patterns separated by commas or a JSON array, instead of a profile",
       OPT(capabilities) },
     { "--topics", "LIST", "topics it may enter, separated by commas; default *",
       OPT(topics) },

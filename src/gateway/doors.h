@@ -18,6 +18,7 @@ void session_delete(struct exchange *x);
 
 /* admin_door.c, token_door.c: administration */
 void admin_capabilities(struct exchange *x);
+void admin_rights(struct exchange *x);
 void admin_topics(struct exchange *x);
 void admin_reset_loop_guard(struct exchange *x);
 void admin_members(struct exchange *x);

@@ -190,19 +190,26 @@ enum err room_may_enter(const struct worker *worker, const struct live_room *roo
     return OK;
 }
 
+struct str_list room_capabilities(const struct worker *worker, struct str topic,
+                                  const struct identity *identity)
+{
+    const struct str_list *changed =
+        override_find(&worker->overrides, topic, identity->id);
+
+    return changed ? *changed : identity->capabilities;
+}
+
 struct participant *room_participant(struct live_room *room,
                                      const struct identity *identity)
 {
     struct worker *worker = room->worker;
     struct topic *topic = &room->room.topic;
-    const struct str_list *changed =
-        override_find(&worker->overrides, topic->name, identity->id);
     struct participant *participant;
     struct capset *caps;
 
-    /* Both lists were checked when they came in. */
-    if (capset_intern(worker->capsets, changed ? *changed : identity->capabilities, &caps,
-                      NULL))
+    /* Lists are checked when they come in. */
+    if (capset_intern(worker->capsets, room_capabilities(worker, topic->name, identity),
+                      &caps, NULL))
         abort();
     participant = participant_enter(topic, identity->id, identity->type, caps,
                                     loop_now_ms(worker->loop));

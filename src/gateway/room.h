@@ -51,6 +51,11 @@ enum err room_open(struct worker *worker, struct str topic, struct live_room **r
 enum err room_may_enter(const struct worker *worker, const struct live_room *room,
                         const struct identity *identity);
 
+/* What an identity may do in a topic now: what was changed at run time, else what its
+ * credential says. Borrowed, valid until either changes. */
+struct str_list room_capabilities(const struct worker *worker, struct str topic,
+                                  const struct identity *identity);
+
 /* The participant record of an identity, with the capabilities in force now. */
 struct participant *room_participant(struct live_room *room,
                                      const struct identity *identity);

@@ -494,6 +494,16 @@ size_t capability_count(const struct capability *cap)
     return cap->count;
 }
 
+bool capability_is_leaf(const struct capability *cap, size_t i)
+{
+    return cap->conditions[i].leaf != NULL;
+}
+
+size_t capability_parent(const struct capability *cap, size_t i)
+{
+    return cap->conditions[i].parent;
+}
+
 void capability_put_path(const struct capability *cap, size_t i, struct buf *out)
 {
     size_t chain[CAPABILITY_MAX_DEPTH + 1];

@@ -110,6 +110,9 @@ struct capability_finding {
 
 size_t capability_count(const struct capability *cap);
 
+bool capability_is_leaf(const struct capability *cap, size_t i);
+size_t capability_parent(const struct capability *cap, size_t i);
+
 /* Where condition `i` looks (payload.params.name), and what it wants, as JSON. */
 void capability_put_path(const struct capability *cap, size_t i, struct buf *out);
 void capability_put_wanted(const struct capability *cap, size_t i, struct buf *out);

@@ -12,6 +12,8 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "envelope/kind.h"
+#include "policy/capability.h"
+#include "policy/capset.h"
 #include "policy/pattern.h"
 
 enum { REASON_MAX_BYTES = 64 * 1024 };
@@ -179,8 +181,7 @@ static void put_consent(struct buf *out, struct str text, struct str kind)
     }
 }
 
-/* Appends the reason; true if the capability covers the kind. */
-static bool judge(struct str text, struct str kind, struct buf *out)
+bool policy_explain_pattern(struct str text, struct str kind, struct buf *out)
 {
     char space[KIND_MAX_BYTES];
     struct pattern *pattern;
@@ -199,6 +200,26 @@ static bool judge(struct str text, struct str kind, struct buf *out)
     else
         put_refusal(out, text, kind);
     return covers;
+}
+
+/* Appends the reason. INSPECT: it covers the kind with some payloads. */
+static enum verdict judge(struct str text, struct str kind, struct buf *out)
+{
+    struct capability *cap;
+    const char *why = "";
+    enum verdict verdict;
+
+    if (capability_new(text, &cap, &why)) {
+        buf_put(out, str_of(why));
+        return VERDICT_DENY;
+    }
+    verdict = VERDICT_DENY;
+    if (policy_explain_pattern(capability_pattern(cap), kind, out))
+        verdict = capability_is_object(cap) ? VERDICT_INSPECT : VERDICT_ALLOW;
+    if (verdict == VERDICT_INSPECT)
+        buf_put(out, S("; the payload decides"));
+    capability_free(cap);
+    return verdict;
 }
 
 static const char *why_malformed(struct str kind)
@@ -249,60 +270,108 @@ static struct str_list to_judge(struct str kind, struct str_list capabilities)
     return kind.len <= KIND_MAX_BYTES ? capabilities : (struct str_list){};
 }
 
-static void put_verdict(struct buf *out, struct str kind, const struct str *deciding)
+/* What the capabilities say together, and which of them says it. */
+struct tally {
+    enum verdict verdict;
+    struct str deciding;
+};
+
+static void count(struct tally *tally, enum verdict verdict, struct str capability)
+{
+    bool is_better = verdict == VERDICT_ALLOW ? tally->verdict != VERDICT_ALLOW
+                                              : tally->verdict == VERDICT_DENY;
+
+    if (verdict != VERDICT_DENY && is_better)
+        *tally = (struct tally){ verdict, capability };
+}
+
+static void put_capability(struct buf *out, struct str text)
+{
+    if (capability_text_is_object(text))
+        buf_put(out, text);
+    else
+        put_quoted(out, text);
+}
+
+static void put_verdict(struct buf *out, struct str kind, const struct tally *tally)
 {
     struct verdict_reason by_kind = decide_by_kind(kind);
 
     if (by_kind.what) {
         buf_put(out, by_kind.is_allowed ? S("allowed: ") : S("refused: "));
         buf_put(out, str_of(by_kind.what));
-    } else if (deciding) {
+        return;
+    }
+    switch (tally->verdict) {
+    case VERDICT_ALLOW:
         buf_put(out, S("allowed by "));
-        put_quoted(out, *deciding);
-    } else {
-        buf_put(out, S("denied: no capability covers it"));
+        put_capability(out, tally->deciding);
+        break;
+    case VERDICT_INSPECT:
+        buf_put(out,
+                S("it depends on the payload: --envelope explains a whole envelope"));
+        break;
+    case VERDICT_DENY: buf_put(out, S("denied: no capability covers it")); break;
     }
 }
 
-static bool is_allowed(struct str kind, const struct str *deciding)
+static bool is_allowed(struct str kind, const struct tally *tally)
 {
     struct verdict_reason by_kind = decide_by_kind(kind);
 
-    return by_kind.what ? by_kind.is_allowed : deciding != NULL;
+    return by_kind.what ? by_kind.is_allowed : tally->verdict == VERDICT_ALLOW;
 }
 
 bool policy_explain(struct str kind, struct str_list capabilities, struct buf *out)
 {
+    static const struct str words[] = { [VERDICT_DENY] = S("  no: "),
+                                        [VERDICT_ALLOW] = S("  yes: "),
+                                        [VERDICT_INSPECT] = S("  perhaps: ") };
     struct str_list list = to_judge(kind, capabilities);
-    const struct str *deciding = NULL;
+    struct tally tally = {};
     struct buf reason;
 
     buf_init(&reason, REASON_MAX_BYTES);
     put_quoted(out, kind);
     buf_putc(out, '\n');
     for (size_t i = 0; i < list.count; i++) {
-        bool covers;
+        enum verdict verdict;
 
         buf_clear(&reason);
-        covers = judge(list.items[i], kind, &reason);
-        if (covers && !deciding)
-            deciding = &list.items[i];
+        verdict = judge(list.items[i], kind, &reason);
+        count(&tally, verdict, list.items[i]);
         buf_put(out, S("  "));
-        put_quoted(out, list.items[i]);
-        buf_put(out, covers ? S("  yes: ") : S("  no: "));
+        put_capability(out, list.items[i]);
+        buf_put(out, words[verdict]);
         buf_put(out, buf_str(&reason));
         buf_putc(out, '\n');
     }
-    put_verdict(out, kind, deciding);
+    put_verdict(out, kind, &tally);
     buf_putc(out, '\n');
     buf_done(&reason);
-    return is_allowed(kind, deciding);
+    return is_allowed(kind, &tally);
+}
+
+static void write_judged(struct json_writer *w, struct str text, enum verdict verdict,
+                         struct str reason)
+{
+    json_object_open(w);
+    json_key(w, S("pattern"));
+    if (capability_text_is_object(text))
+        json_raw(w, text);
+    else
+        json_str(w, text);
+    json_put_bool(w, S("covers"), verdict == VERDICT_ALLOW);
+    if (verdict == VERDICT_INSPECT)
+        json_put_bool(w, S("payload_decides"), true);
+    json_put_str(w, S("reason"), reason);
+    json_object_close(w);
 }
 
 bool policy_explain_json(struct str kind, struct str_list capabilities, struct buf *out)
 {
     struct str_list list = to_judge(kind, capabilities);
-    const struct str *deciding = NULL;
+    struct tally tally = {};
     struct json_writer w;
     struct buf reason;
 
@@ -313,24 +382,19 @@ bool policy_explain_json(struct str kind, struct str_list capabilities, struct b
     json_key(&w, S("capabilities"));
     json_array_open(&w);
     for (size_t i = 0; i < list.count; i++) {
-        bool covers;
+        enum verdict verdict;
 
         buf_clear(&reason);
-        covers = judge(list.items[i], kind, &reason);
-        if (covers && !deciding)
-            deciding = &list.items[i];
-        json_object_open(&w);
-        json_put_str(&w, S("pattern"), list.items[i]);
-        json_put_bool(&w, S("covers"), covers);
-        json_put_str(&w, S("reason"), buf_str(&reason));
-        json_object_close(&w);
+        verdict = judge(list.items[i], kind, &reason);
+        count(&tally, verdict, list.items[i]);
+        write_judged(&w, list.items[i], verdict, buf_str(&reason));
     }
     json_array_close(&w);
     buf_clear(&reason);
-    put_verdict(&reason, kind, deciding);
-    json_put_bool(&w, S("allowed"), is_allowed(kind, deciding));
+    put_verdict(&reason, kind, &tally);
+    json_put_bool(&w, S("allowed"), is_allowed(kind, &tally));
     json_put_str(&w, S("reason"), buf_str(&reason));
     json_object_close(&w);
     buf_done(&reason);
-    return is_allowed(kind, deciding);
+    return is_allowed(kind, &tally);
 }

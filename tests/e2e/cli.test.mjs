@@ -49,7 +49,7 @@ const mistakes = {
     'a switch with a value': [['serve', '--no-link=yes'], /this option takes no value/],
     'a word too many': [['version', 'please'], /one word too many: "please"/],
     'a word too few': [['token', 'create'], /something is missing/],
-    'nothing to explain with': [['explain', 'chat'], /--capabilities or --profile/],
+    'nothing to explain with': [['explain', 'chat'], /--capabilities, --profile or --as/],
     'a bad pattern': [['explain', 'chat', '--capabilities', 'a b'], /capability "a b"/],
     'an unknown profile': [['explain', 'chat', '--profile', 'fool'], /there is no profile "fool"/],
 };

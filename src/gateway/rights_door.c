@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a participant may do in a topic right now, for whoever wants to know why. */
+#include "gateway/doors.h"
+#include "gateway/room.h"
+#include "gateway/standing.h"
+#include "policy/capability.h"
+
+/* By the public name of a credential, else by the id that it stands for. */
+static const struct identity *find_identity(const struct worker *worker, struct str name)
+{
+    const struct identity *identity = token_table_find_named(&worker->tokens, name);
+
+    return identity ? identity : token_table_find_id(&worker->tokens, name);
+}
+
+static bool is_paused(const struct worker *worker, const struct live_room *room,
+                      struct str id)
+{
+    const struct participant *p = room ? participant_find(&room->room.topic, id) : NULL;
+
+    return standing_is_paused(&worker->standings, id) || (p && p->is_paused);
+}
+
+static bool is_strict(const struct worker *worker, const struct live_room *room,
+                      struct str topic)
+{
+    return room ? room_is_strict(&room->room)
+                : room_settings_of(worker, topic)->rules.is_strict;
+}
+
+static void write_rights(const struct exchange *x, const struct identity *identity,
+                         struct json_writer *w)
+{
+    const struct worker *worker = x->worker;
+    const struct live_room *room = room_find(worker, x->topic);
+    struct str_list capabilities = room_capabilities(worker, x->topic, identity);
+
+    json_object_open(w);
+    json_put_str(w, S("participantId"), identity->id);
+    json_put_str(w, S("token"), identity->token_name);
+    json_put_str(w, S("topic"), x->topic);
+    json_put_str(w, S("type"), participant_type_name(identity->type));
+    capability_list_put_patterns(w, S("capabilities"), capabilities);
+    if (capability_list_has_objects(capabilities)) {
+        json_key(w, S("moot"));
+        json_object_open(w);
+        capability_list_put_objects(w, S("capabilities"), capabilities);
+        json_object_close(w);
+    }
+    json_put_bool(w, S("paused"), is_paused(worker, room, identity->id));
+    json_put_bool(
+        w, S("may_enter"),
+        !room_settings_admit(room_settings_of(worker, x->topic), x->topic, identity));
+    json_put_str(w, S("validation"),
+                 is_strict(worker, room, x->topic) ? S("strict") : S("lazy"));
+    json_object_close(w);
+}
+
+void admin_rights(struct exchange *x)
+{
+    const struct identity *identity = find_identity(x->worker, x->params[0]);
+    struct json_writer w;
+    struct buf out;
+
+    if (!identity) {
+        exchange_fail(x, ERR_NOT_FOUND, "No token has that name or stands for that id.");
+        return;
+    }
+    buf_init(&out, SIZE_MAX / 2);
+    json_write_init(&w, &out);
+    write_rights(x, identity, &w);
+    exchange_json(x, 200, &out);
+    buf_done(&out);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What would become of an envelope, and why? The checks of admission in their order, as
+ * far as they depend on nothing but the envelope and its sender's rights, each with what
+ * was found. For people: `moot explain --envelope`. Admission never comes here.
+ *
+ *     JSON         yes  214 bytes
+ *     protocol     yes  mcpx/v0.1
+ *     …
+ *     capability   no   no capability allows it
+ *       "chat"
+ *           no   at byte 1 the pattern has "chat", the kind
+ * "mcp/request:tools/call:write"
+ *       {"kind":"mcp/request:tools/call","payload":{"params":{"name":"read_*"}}}
+ *           yes  it names the METHOD, and that covers the CONTEXT "write"
+ *           no   payload.params.name: "write" does not fit "read_*"
+ *     refused: capability_violation
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "json/json.h"
+
+/* On whose behalf, and where. */
+struct trial_sender {
+    struct str id; /* "": not known, `from` is not compared */
+    struct str_list capabilities;
+    bool is_paused;
+    bool is_strict; /* strict validation is in force in the topic */
+};
+
+/* Appends lines of text, or one JSON object. OK: it would be let in; otherwise the error
+ * of the check that refuses it. The arena holds everything that is needed on the way. */
+enum err trial_explain(struct str text, const struct trial_sender *sender,
+                       struct arena *arena, struct buf *out);
+enum err trial_explain_json(struct str text, const struct trial_sender *sender,
+                            struct arena *arena, struct buf *out);
