@@ -2,6 +2,7 @@
 #include "admit/admit.h"
 
 #include "envelope/strict.h"
+#include "envelope/translate.h"
 
 typedef enum err (*admit_check)(struct admission *a, struct refusal *r);
 
@@ -28,7 +29,8 @@ static enum err check_scan(struct admission *a, struct refusal *r)
     enum err err;
 
     arena_reset(a->scratch);
-    err = envelope_scan(a->text, a->limits->depth, a->scratch, &a->env, &problem);
+    err = envelope_scan(a->text, a->limits->depth, a->dialect, a->scratch, &a->env,
+                        &problem);
     if (err) {
         r->at = problem.at;
         return refuse(r, err, problem.field, problem.what);
@@ -67,7 +69,7 @@ static enum err check_rate(struct admission *a, struct refusal *r)
 
 static enum err check_kind(struct admission *a, struct refusal *r)
 {
-    enum err err = kind_parse(a->env.kind_text, &a->env.kind);
+    enum err err = envelope_read_kind(&a->env, a->dialect, a->scratch);
 
     if (err == ERR_RESERVED_NAMESPACE)
         return refuse(r, err, S("kind"),
@@ -130,12 +132,12 @@ static enum err check_capability(struct admission *a, struct refusal *r)
 
 bool room_is_strict(const struct room *room)
 {
-    return room->rules->is_strict;
+    return room->rules->is_strict || room->topic.dotted_count;
 }
 
 static bool must_be_strict(const struct admission *a)
 {
-    return a->needs_strict || room_is_strict(a->room);
+    return a->dialect == DIALECT_DOTTED || a->needs_strict || room_is_strict(a->room);
 }
 
 /* D21: what the kind was allowed for must be what the payload asks for. */
@@ -285,6 +287,57 @@ static enum err note_refusal(struct admission *a, enum err err)
     return err;
 }
 
+/* The text in slash spelling, written to where it will stay. Not a part of its caller,
+ * which would have to make room for this with every envelope. */
+[[gnu::noinline]] static struct str put_in_slashes(const struct admission *a)
+{
+    struct translation t;
+    char *place;
+
+    translation_init(&t, &a->env, DIALECT_SLASH);
+    place = topic_reserve(&a->room->topic, t.len);
+    translation_write(&t, place);
+    return (struct str){ place, t.len };
+}
+
+static void append(struct admission *a)
+{
+    struct topic_entry entry = { .text = a->text,
+                                 .env = &a->env,
+                                 .id_hash = a->id_hash,
+                                 .to = a->env.to,
+                                 .to_count = a->env.to_count,
+                                 .also = a->effect.watcher,
+                                 .sender = a->member,
+                                 .was_checked = a->was_checked };
+
+    if (a->dialect == DIALECT_DOTTED) {
+        entry.dotted = a->text;
+        entry.text = put_in_slashes(a);
+    }
+    topic_append(&a->room->topic, &entry);
+}
+
+struct str admission_text(const struct admission *a, struct buf *space)
+{
+    struct translation t;
+
+    if (a->dialect == DIALECT_SLASH)
+        return a->text;
+    translation_init(&t, &a->env, DIALECT_SLASH);
+    buf_clear(space);
+    if (buf_reserve(space, t.len) == OK) {
+        translation_write(&t, space->ptr);
+        space->len = t.len;
+    }
+    return buf_str(space);
+}
+
+struct str admission_kind(const struct admission *a)
+{
+    return a->env.kind.text.len ? a->env.kind.text : a->env.kind_text;
+}
+
 enum err admit(struct admission *a, struct refusal *r)
 {
     enum err rate_err;
@@ -303,13 +356,7 @@ enum err admit(struct admission *a, struct refusal *r)
         return note_refusal(a, err);
     if (a->env.kind.type == KIND_ROUTING)
         return set_routing(a, r);
-    topic_append(&a->room->topic, &(struct topic_entry){ .text = a->text,
-                                                         .id_hash = a->id_hash,
-                                                         .to = a->env.to,
-                                                         .to_count = a->env.to_count,
-                                                         .also = a->effect.watcher,
-                                                         .sender = a->member,
-                                                         .was_checked = a->was_checked });
+    append(a);
     /* The watcher's name above is the request's, which this may forget. */
     ledger_enter(&a->room->ledger, &a->env, &a->effect, a->wall_ms);
     note_speaker(a->room, (enum participant_type)a->sender->type);

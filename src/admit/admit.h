@@ -54,7 +54,9 @@ struct admission {
     struct room *room;
     struct participant *sender;
     struct member *member; /* the connection it came by; NULL: posted */
-    struct str text;       /* best in topic_reserve()'s place; presence flushed before */
+    enum dialect dialect;  /* that the sender speaks */
+    struct str text;       /* slash: best in topic_reserve()'s place; dotted: anywhere but
+                            * there.       Presence flushed before. */
     const struct admit_limits *limits;
     struct arena *scratch; /* reset here */
     uint64_t now_ms;
@@ -89,6 +91,11 @@ enum err admit(struct admission *admission, struct refusal *refusal);
 
 /* Must whatever is said in the room now pass the strict check (D21)? */
 bool room_is_strict(const struct room *room);
+
+/* The text as it stands in the log, and the kind as the room may hear of it: in slash
+ * spelling, where it could be read. `space` is emptied; the scan must have passed. */
+struct str admission_text(const struct admission *admission, struct buf *space);
+struct str admission_kind(const struct admission *admission);
 
 /* The rights that decide: those of the connection, or of the poster. */
 struct capset *admission_capabilities(const struct admission *admission);

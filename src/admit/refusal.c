@@ -10,6 +10,30 @@ static struct str quoted_field(const struct refusal *r)
     return str_slice(r->field, 0, QUOTED_FIELD);
 }
 
+static void put_field(const struct refusal *r, struct buf *out)
+{
+    if (r->field.len == 0)
+        return;
+    buf_putc(out, '`');
+    buf_put(out, quoted_field(r));
+    buf_put(out, S("`: "));
+}
+
+/* A kind of the other spelling, or of other documents: what it is called here. */
+static void put_meant(const struct refusal *r, const struct admission *a, struct buf *out)
+{
+    char space[KIND_MAX_BYTES];
+    struct str meant = {};
+
+    if (r->err == ERR_MALFORMED_KIND)
+        meant = kind_meant(a->env.kind_text, a->dialect, space);
+    if (meant.len == 0)
+        return;
+    buf_put(out, S("; here it is written '"));
+    buf_put(out, meant);
+    buf_putc(out, '\'');
+}
+
 void refusal_message(const struct refusal *r, const struct admission *a, struct buf *out)
 {
     struct str kind = a->env.kind_text;
@@ -34,12 +58,9 @@ void refusal_message(const struct refusal *r, const struct admission *a, struct 
         return;
     default: break;
     }
-    if (r->field.len) {
-        buf_putc(out, '`');
-        buf_put(out, quoted_field(r));
-        buf_put(out, S("`: "));
-    }
+    put_field(r, out);
     buf_put(out, str_of(r->what));
+    put_meant(r, a, out);
 }
 
 void refusal_write(const struct refusal *r, const struct admission *a,
@@ -83,12 +104,12 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
     if (r->err == ERR_UNSUPPORTED_PROTOCOL)
         json_put_strs(
             w, S("supported"),
-            (struct str_list){ (const struct str[]){ S(ENVELOPE_PROTOCOL) }, 1 });
+            (struct str_list){ (const struct str[]){ dialect_protocol(a->dialect) }, 1 });
     if (r->err == ERR_CAPABILITY_VIOLATION || r->err == ERR_RESERVED_NAMESPACE ||
         r->err == ERR_MALFORMED_KIND)
         json_put_str(w, S("attempted_kind"), a->env.kind_text);
     if (r->err == ERR_CAPABILITY_VIOLATION)
-        write_capabilities(capset_shown(admission_capabilities(a), DIALECT_SLASH), w);
+        write_capabilities(capset_shown(admission_capabilities(a), a->dialect), w);
     if (r->err == ERR_RATE_LIMITED)
         json_put_uint(w, S("retry_after_ms"), r->retry_after_ms);
     if (r->err == ERR_LOOP_GUARD) {

@@ -49,6 +49,8 @@ enum config_access {
 };
 enum config_validation { CONFIG_VALIDATION_LAZY, CONFIG_VALIDATION_STRICT };
 
+enum config_dialects { CONFIG_DIALECTS_BOTH, CONFIG_DIALECTS_SLASH };
+
 struct config_tls {
     struct str certificate; /* both or none; "" is none */
     struct str key;
@@ -61,6 +63,7 @@ struct config_topic {
     enum config_duplicate duplicate;
     enum config_proposals proposals;
     enum config_validation validation;
+    enum config_dialects dialects;
     size_t ring_messages;
     size_t ring_bytes;
     uint64_t proposal_expiry_ms;

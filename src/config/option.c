@@ -25,6 +25,7 @@ static const char *const accesses[] = { "public", "restricted", "private", NULL 
 static const char *const duplicates[] = { "share", "replace", "refuse", NULL };
 static const char *const proposal_modes[] = { "free", "once", NULL };
 static const char *const validations[] = { "lazy", "strict", NULL };
+static const char *const dialects[] = { "both", "slash", NULL };
 static const char *const participant_types[] = { "human", "agent", "service", NULL };
 
 /* clang-format off */
@@ -41,6 +42,7 @@ static const struct option topic_options[] = {
     { T(duplicate,           OPTION_CHOICE), .preset = "share", .choices = duplicates,               .help = "several connections of one id: all take part, the newest replaces the others, or the newest is refused" },
     { T(proposals,           OPTION_CHOICE), .preset = "once",  .choices = proposal_modes,           .help = "how often a proposal may be fulfilled" },
     { T(validation,          OPTION_CHOICE), .preset = "lazy",  .choices = validations,              .help = "whether payloads must say what their kinds say; lazy does not look" },
+    { T(dialects,            OPTION_CHOICE), .preset = "both",  .choices = dialects,                 .help = "spellings of kinds that members may use; slash keeps dotted members out" },
     { T(ring_messages,       OPTION_COUNT),  .preset = "1000",  .min = "0", .max = "1000000",        .help = "envelopes kept in memory for those who reconnect" },
     { T(ring_bytes,          OPTION_SIZE),   .preset = "4MiB",  .min = "0", .max = "1GiB",           .help = "bytes kept in memory for those who reconnect" },
     { ROW_MS(struct config_topic, proposal_expiry), .preset = "5m",   .min = "1s", .max = "24h",     .help = "how long a proposal stays open" },

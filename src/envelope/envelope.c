@@ -75,6 +75,7 @@ static const struct {
 
 struct reader {
     struct str text;
+    enum dialect dialect;
     struct arena *scratch;
     struct json_span fields[FIELD_COUNT]; /* text.ptr NULL: absent */
     bool is_repeated[FIELD_COUNT];
@@ -341,7 +342,21 @@ static bool is_foreign(const struct reader *r)
 
     return protocol.text.ptr && protocol.type == JSON_STRING &&
            !r->is_repeated[FIELD_PROTOCOL] &&
-           !json_string_is(protocol, S(ENVELOPE_PROTOCOL));
+           !json_string_is(protocol, dialect_protocol(r->dialect));
+}
+
+/* How to get what was asked for. */
+static const char *why_foreign(const struct reader *r)
+{
+    static const char *const whys[DIALECT_COUNT] = {
+        [DIALECT_SLASH] = "mcpx/v0.1 is spoken here; mcpx/draft is with dialect=dotted",
+        [DIALECT_DOTTED] = "mcpx/draft is spoken here; mcpx/v0.1 is with dialect=slash",
+    };
+
+    if (json_string_is(r->fields[FIELD_PROTOCOL], S("mcp-x/v0")))
+        return "mcp-x/v0 was an early draft and is not spoken; use mcpx/v0.1, or "
+               "mcpx/draft with dialect=dotted";
+    return whys[r->dialect];
 }
 
 static enum err read_envelope(struct reader *r, size_t max_depth, struct envelope *ret)
@@ -352,10 +367,12 @@ static enum err read_envelope(struct reader *r, size_t max_depth, struct envelop
         r->err = OK;
         return complain_as(r, ERR_UNSUPPORTED_PROTOCOL,
                            r->fields[FIELD_PROTOCOL].text.ptr, names[FIELD_PROTOCOL],
-                           "supported: " ENVELOPE_PROTOCOL);
+                           why_foreign(r));
     }
     for (size_t i = 0; !r->err && i < FIELD_COUNT; i++)
         (void)read_field(r, (enum field)i, ret);
+    ret->raw_protocol = r->fields[FIELD_PROTOCOL].text;
+    ret->raw_kind = r->fields[FIELD_KIND].text;
     return r->err;
 }
 
@@ -371,13 +388,15 @@ static struct str id_despite(struct reader *r)
     return id;
 }
 
-enum err envelope_scan(struct str text, size_t max_depth, struct arena *scratch,
-                       struct envelope *ret, struct envelope_problem *problem)
+enum err envelope_scan(struct str text, size_t max_depth, enum dialect dialect,
+                       struct arena *scratch, struct envelope *ret,
+                       struct envelope_problem *problem)
 {
     struct reader r;
     enum err err;
 
     r.text = text;
+    r.dialect = dialect;
     r.scratch = scratch;
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         r.fields[i].text.ptr = NULL;
@@ -394,6 +413,21 @@ enum err envelope_scan(struct str text, size_t max_depth, struct arena *scratch,
         *problem = r.problem;
     *ret = (struct envelope){ .text = text, .id = id_despite(&r) };
     return err;
+}
+
+enum err envelope_read_kind(struct envelope *env, enum dialect dialect,
+                            struct arena *scratch)
+{
+    struct str text = env->kind_text;
+    char *space;
+
+    if (dialect == DIALECT_DOTTED) {
+        space = arena_alloc(scratch, KIND_MAX_BYTES);
+        if (!space || kind_to_slash(env->kind_text, space, &text))
+            return ERR_MALFORMED_KIND;
+    }
+    env->kind.text = text;
+    return kind_parse(text, &env->kind);
 }
 
 bool envelope_names(const struct envelope *env, struct str id)

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "envelope/dialect.h"
 #include "envelope/kind.h"
 #include "json/scan.h"
 
@@ -22,8 +23,6 @@ enum {
     ENVELOPE_DEFAULT_DEPTH = 128,
 };
 
-#define ENVELOPE_PROTOCOL "mcpx/v0.1"
-
 struct envelope {
     struct str text; /* all of it, as received */
     struct str protocol;
@@ -32,7 +31,10 @@ struct envelope {
     struct str ts; /* ptr NULL when absent, like the next two */
     struct str correlation_id;
     struct str kind_text;
-    struct kind kind; /* filled by kind_parse in admission, not by the scan */
+    struct kind kind; /* filled by kind_parse in admission, not by the scan; in slash
+                       * spelling, whatever the dialect of the text */
+    struct str raw_protocol; /* the values as they stand between their quotes */
+    struct str raw_kind;
     struct json_span payload;
     struct json_span expires_at; /* text.ptr NULL when absent (proposals) */
     struct json_span edited;     /* likewise (fulfilments) */
@@ -49,15 +51,21 @@ struct envelope_problem {
 };
 
 /*
- * Scans a text. OK, ERR_UTF8 (anywhere in the text, whatever else is wrong with it),
- * ERR_MALFORMED_ENVELOPE, ERR_UNSUPPORTED_PROTOCOL, ERR_TOO_LARGE (the scratch arena is
- * full). JSON that is broken anywhere comes before a foreign protocol, and that before
- * all other problems. On failure `ret` holds the text and the id only: `ret->id` is set
- * when exactly one well-formed `id` was read before the problem, so that the error can
- * name it. `problem` may be NULL.
+ * Scans a text of that dialect. OK, ERR_UTF8 (anywhere in the text, whatever else is
+ * wrong with it), ERR_MALFORMED_ENVELOPE, ERR_UNSUPPORTED_PROTOCOL, ERR_TOO_LARGE (the
+ * scratch arena is full). JSON that is broken anywhere comes before a foreign protocol,
+ * and that before all other problems. On failure `ret` holds the text and the id only:
+ * `ret->id` is set when exactly one well-formed `id` was read before the problem, so that
+ * the error can name it. `problem` may be NULL.
  */
-enum err envelope_scan(struct str text, size_t max_depth, struct arena *scratch,
-                       struct envelope *ret, struct envelope_problem *problem);
+enum err envelope_scan(struct str text, size_t max_depth, enum dialect dialect,
+                       struct arena *scratch, struct envelope *ret,
+                       struct envelope_problem *problem);
+
+/* Parses kind_text, which the dialect spells; from then on the kind is known in slash
+ * spelling. Errors of kind_parse(). */
+enum err envelope_read_kind(struct envelope *env, enum dialect dialect,
+                            struct arena *scratch);
 
 /* True when `to` names this participant; an envelope without `to` names nobody. */
 bool envelope_names(const struct envelope *env, struct str id);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "envelope/system.h"
 
-#include "envelope/envelope.h"
-
 void system_begin(struct json_writer *w, struct buf *out, const struct system_head *head)
 {
+    char space[KIND_MAX_BYTES];
+
     json_write_init(w, out);
     json_object_open(w);
-    json_put_str(w, S("protocol"), S(ENVELOPE_PROTOCOL));
+    json_put_str(w, S("protocol"), dialect_protocol(head->dialect));
     json_put_str(w, S("id"), head->id);
     json_put_time(w, S("ts"), head->wall_ms);
     json_put_str(w, S("from"), S(SYSTEM_SENDER));
     if (head->to.len)
         json_put_strs(w, S("to"), (struct str_list){ &head->to, 1 });
-    json_put_str(w, S("kind"), head->kind);
+    json_put_str(w, S("kind"), kind_in(head->kind, head->dialect, space));
     if (head->correlation_id.len)
         json_put_str(w, S("correlation_id"), head->correlation_id);
     json_key(w, S("payload"));

@@ -14,12 +14,14 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "envelope/dialect.h"
 #include "json/json.h"
 
 #define SYSTEM_SENDER "system:gateway"
 
 struct system_head {
-    struct str kind;
+    enum dialect dialect; /* of who reads it */
+    struct str kind;      /* in slash spelling */
     struct str id;
     uint64_t wall_ms;
     struct str to;             /* one participant, or "" for all */

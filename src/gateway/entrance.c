@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/entrance.h"
 
+enum err entrance_dialect(struct exchange *x, enum dialect *ret)
+{
+    struct str name;
+    enum err err = exchange_param(x, S("dialect"), &name);
+
+    *ret = DIALECT_SLASH;
+    if (err || !name.ptr)
+        return err;
+    return dialect_parse(name, ret) ? OK : ERR_BAD_REQUEST;
+}
+
 static enum err find_room(const struct exchange *x, enum entrance how,
                           struct live_room **ret)
 {
@@ -32,13 +43,26 @@ void entrance_refuse(struct exchange *x, enum err err)
     }
 }
 
-struct live_room *entrance_room(struct exchange *x, enum entrance how)
+struct live_room *entrance_room(struct exchange *x, enum entrance how,
+                                enum dialect dialect)
 {
     struct live_room *room = NULL;
     enum err err = find_room(x, how, &room);
 
-    if (!err)
+    if (err)
+        entrance_refuse(x, err);
+    else if (dialect == DIALECT_SLASH || room->settings->takes_dotted)
         return room;
-    entrance_refuse(x, err);
+    else
+        exchange_fail(x, ERR_FORBIDDEN, "This topic is open to dialect=slash only.");
     return NULL;
+}
+
+struct live_room *entrance_visit(struct exchange *x, enum dialect *ret)
+{
+    if (entrance_dialect(x, ret)) {
+        exchange_fail(x, ERR_BAD_REQUEST, DIALECT_HELP);
+        return NULL;
+    }
+    return entrance_room(x, ENTER_TO_VISIT, *ret);
 }

@@ -8,9 +8,19 @@
 /* How somebody comes: to look and to post, or to stay as a member (D5). */
 enum entrance { ENTER_TO_VISIT, ENTER_TO_STAY };
 
-/* The room of the exchange's topic, made if it may be; NULL if that already answered:
- * 403, 404, 409 or 503. */
-struct live_room *entrance_room(struct exchange *x, enum entrance how);
+#define DIALECT_HELP "`dialect` is slash or dotted."
+
+/* The option `dialect`; slash where it is not given. ERR_BAD_REQUEST: anything else. */
+enum err entrance_dialect(struct exchange *x, enum dialect *ret);
+
+/* The room of the exchange's topic, made if it may be, for someone who speaks the
+ * dialect; NULL if that already answered: 403, 404, 409 or 503. */
+struct live_room *entrance_room(struct exchange *x, enum entrance how,
+                                enum dialect dialect);
+
+/* Who looks and posts, in the dialect of the query, which is told; may also answer 400.
+ */
+struct live_room *entrance_visit(struct exchange *x, enum dialect *ret);
 
 /* Answers with why not: for those who ask room_may_enter() again, later. */
 void entrance_refuse(struct exchange *x, enum err err);

@@ -13,6 +13,7 @@
 #include "gateway/auth.h"
 #include "gateway/doors.h"
 #include "gateway/entrance.h"
+#include "topic/reading.h"
 
 enum {
     PAGE_MESSAGES = 1000,
@@ -50,7 +51,15 @@ static bool is_repeat(const struct topic *topic, const struct admission *a)
     const struct entry *entry =
         ring_at(&topic->ring, ring_find(&topic->ring, a->id_hash));
 
-    return entry && !entry->is_presence && str_eq(entry_text(entry), a->text);
+    struct buf space;
+    bool is_same;
+
+    if (!entry || entry->is_presence)
+        return false;
+    buf_init(&space, SIZE_MAX / 2);
+    is_same = str_eq(entry_text(entry), admission_text(a, &space));
+    buf_done(&space);
+    return is_same;
 }
 
 static void refuse(struct exchange *x, const struct admission *a,
@@ -80,7 +89,19 @@ static void refuse(struct exchange *x, const struct admission *a,
     buf_done(&headers);
 }
 
-static void post(struct exchange *x, struct live_room *room)
+/* Where an envelope of this dialect is judged: slashes in the log, where they will stay.
+ */
+static struct str place_body(const struct exchange *x, struct topic *topic,
+                             enum dialect dialect)
+{
+    if (dialect != DIALECT_SLASH)
+        return x->body;
+    return (struct str){
+        memcpy(topic_reserve(topic, x->body.len), x->body.ptr, x->body.len), x->body.len
+    };
+}
+
+static void post(struct exchange *x, struct live_room *room, enum dialect dialect)
 {
     struct worker *worker = x->worker;
     struct topic *topic = &room->room.topic;
@@ -94,9 +115,8 @@ static void post(struct exchange *x, struct live_room *room)
     room_flush_presence(room);
     a = (struct admission){ .room = &room->room,
                             .sender = sender,
-                            .text = { memcpy(topic_reserve(topic, x->body.len),
-                                             x->body.ptr, x->body.len),
-                                      x->body.len },
+                            .dialect = dialect,
+                            .text = place_body(x, topic, dialect),
                             .limits = &worker->settings->admit,
                             .scratch = loop_scratch(worker->loop),
                             .now_ms = loop_now_ms(worker->loop),
@@ -118,6 +138,7 @@ static void post(struct exchange *x, struct live_room *room)
 void messages_post(struct exchange *x)
 {
     struct live_room *room;
+    enum dialect dialect;
 
     if (!is_json(x)) {
         exchange_fail(x, ERR_MEDIA_TYPE, "Post one envelope as application/json.");
@@ -133,10 +154,10 @@ void messages_post(struct exchange *x)
                       x->worker->settings->config->limits.envelope);
         return;
     }
-    room = entrance_room(x, ENTER_TO_VISIT);
+    room = entrance_visit(x, &dialect);
     if (!room)
         return;
-    post(x, room);
+    post(x, room, dialect);
     room_left(room); /* with what was said in it */
 }
 
@@ -148,7 +169,7 @@ struct poll {
     struct exchange *x;
     struct live_room *room;
     uint64_t from_seq;
-    enum routing routing;
+    struct entry_reader reader;
     bool has_gap;
 };
 
@@ -167,9 +188,9 @@ static struct str write_page(struct poll *poll, struct json_writer *w, struct bu
     while (count < PAGE_MESSAGES && w->out->len - start < PAGE_BYTES &&
            (entry = ring_at(&topic->ring, poll->from_seq))) {
         poll->from_seq++;
-        if (!topic_entry_concerns(topic, entry, poll->x->identity->id, poll->routing))
+        if (!topic_entry_concerns(topic, entry, &poll->reader))
             continue;
-        last = topic_entry_text(topic, entry, text);
+        last = topic_entry_text(topic, entry, poll->reader.dialect, text);
         json_raw(w, last);
         count++;
     }
@@ -183,8 +204,8 @@ static struct str id_of(struct poll *poll, struct str text)
     struct envelope env = {};
     struct envelope_problem problem;
 
-    if (text.len == 0 ||
-        envelope_scan(text, JSON_MAX_DEPTH, &poll->x->arena, &env, &problem))
+    if (text.len == 0 || envelope_scan(text, JSON_MAX_DEPTH, poll->reader.dialect,
+                                       &poll->x->arena, &env, &problem))
         return S("");
     return env.id;
 }
@@ -223,7 +244,7 @@ static bool has_news(struct poll *poll)
         poll->has_gap = true;
     }
     while ((entry = ring_at(&topic->ring, poll->from_seq))) {
-        if (topic_entry_concerns(topic, entry, poll->x->identity->id, poll->routing))
+        if (topic_entry_concerns(topic, entry, &poll->reader))
             return true;
         poll->from_seq++;
     }
@@ -341,14 +362,15 @@ void messages_get(struct exchange *x)
     struct str after;
 
     if (exchange_param(x, S("after"), &after) || read_wait(x, &wait_ms) ||
-        read_routing(x, &poll.routing)) {
+        read_routing(x, &poll.reader.routing)) {
         exchange_fail(
             x, ERR_BAD_REQUEST,
             "`after` is an envelope id, `wait` a number of seconds, `routing` all or "
             "directed; each at most once.");
         return;
     }
-    poll.room = entrance_room(x, ENTER_TO_VISIT);
+    poll.reader.id = x->identity->id;
+    poll.room = entrance_visit(x, &poll.reader.dialect);
     if (!poll.room)
         return;
     find_start(&poll, after);
@@ -423,7 +445,8 @@ void topics_list(struct exchange *x)
 
 void participants_list(struct exchange *x)
 {
-    struct live_room *room = entrance_room(x, ENTER_TO_VISIT);
+    enum dialect dialect;
+    struct live_room *room = entrance_visit(x, &dialect);
     const struct participant *p;
     struct json_writer w;
     struct buf out;
@@ -438,7 +461,7 @@ void participants_list(struct exchange *x)
     json_array_open(&w);
     MAP_FOREACH(p, &room->room.topic.participants)
         if (p->announced == ANNOUNCED_PRESENT)
-            system_participant(&w, p->id, capset_shown(p->capabilities, DIALECT_SLASH),
+            system_participant(&w, p->id, capset_shown(p->capabilities, dialect),
                                participant_type_name(p->type));
     json_array_close(&w);
     json_object_close(&w);
@@ -448,7 +471,8 @@ void participants_list(struct exchange *x)
 
 void proposals_list(struct exchange *x)
 {
-    struct live_room *room = entrance_room(x, ENTER_TO_VISIT);
+    enum dialect dialect;
+    struct live_room *room = entrance_visit(x, &dialect);
     struct json_writer w;
     struct buf out;
 
@@ -457,7 +481,7 @@ void proposals_list(struct exchange *x)
     buf_init(&out, SIZE_MAX / 2);
     json_write_init(&w, &out);
     json_object_open(&w);
-    room_write_proposals(room, &w);
+    room_write_proposals(room, dialect, &w);
     json_object_close(&w);
     exchange_json(x, 200, &out);
     buf_done(&out);

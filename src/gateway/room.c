@@ -91,6 +91,7 @@ static struct live_room *room_new(struct worker *worker, struct str topic,
                                       .ops = &topic_ops,
                                       .scratch = loop_scratch(worker->loop) });
     room->room.rules = &settings->rules;
+    room->was_told_strict = settings->rules.is_strict;
     ledger_init(&room->room.ledger, &settings->ledger);
     map_set(&worker->rooms, room->room.topic.name, room);
     room_left(room); /* nobody is here yet */
@@ -288,8 +289,10 @@ size_t rooms_wake_some(struct worker *worker, size_t max)
 
 /* --- the welcome --- */
 
-void room_write_proposals(struct live_room *room, struct json_writer *w)
+void room_write_proposals(struct live_room *room, enum dialect dialect,
+                          struct json_writer *w)
 {
+    char space[KIND_MAX_BYTES];
     uint64_t now_ms = loop_wall_ms(room->worker->loop);
     const struct proposal *p = NULL;
 
@@ -299,7 +302,7 @@ void room_write_proposals(struct live_room *room, struct json_writer *w)
         json_object_open(w);
         json_put_str(w, S("id"), p->id);
         json_put_str(w, S("proposer"), p->proposer);
-        json_put_str(w, S("kind"), p->kind.text);
+        json_put_str(w, S("kind"), kind_in(p->kind.text, dialect, space));
         json_put_time(w, S("created"), p->created_ms);
         json_put_time(w, S("expires"), p->expires_ms);
         json_object_close(w);
@@ -307,10 +310,16 @@ void room_write_proposals(struct live_room *room, struct json_writer *w)
     json_array_close(w);
 }
 
+static struct str validation_name(const struct live_room *room)
+{
+    return room_is_strict(&room->room) ? S("strict") : S("lazy");
+}
+
 void room_welcome(struct live_room *room, struct member *member)
 {
     struct topic *topic = &room->room.topic;
     const struct participant *me = member->participant;
+    enum dialect dialect = member->lane->dialect;
     char id[SYSTEM_ID];
     struct json_writer w;
     size_t others_at;
@@ -318,12 +327,13 @@ void room_welcome(struct live_room *room, struct member *member)
 
     buf_init(&out, SIZE_MAX / 2);
     system_begin(&w, &out,
-                 &(struct system_head){ .kind = S("system/welcome"),
+                 &(struct system_head){ .dialect = dialect,
+                                        .kind = S("system/welcome"),
                                         .id = topic_system_id(topic, id),
                                         .wall_ms = loop_wall_ms(room->worker->loop),
                                         .to = me->id });
     json_key(&w, S("you"));
-    system_participant(&w, me->id, capset_shown(member->capabilities, DIALECT_SLASH),
+    system_participant(&w, me->id, capset_shown(member->capabilities, dialect),
                        participant_type_name(me->type));
     json_key(&w, S("participants"));
     json_array_open(&w);
@@ -336,10 +346,10 @@ void room_welcome(struct live_room *room, struct member *member)
     json_put_str(&w, S("routing"),
                  member->routing == ROUTE_ALL ? S("all") : S("directed"));
     json_put_str(&w, S("presence"), presence_names[member->lane->presence]);
-    json_put_str(&w, S("validation"),
-                 room_is_strict(&room->room) ? S("strict") : S("lazy"));
+    json_put_str(&w, S("dialect"), dialect_name(dialect));
+    json_put_str(&w, S("validation"), validation_name(room));
     json_put_bool(&w, S("announced"), me->announced == ANNOUNCED_PRESENT);
-    room_write_proposals(room, &w);
+    room_write_proposals(room, dialect, &w);
     json_object_close(&w);
     system_end(&w);
     member_send_roster(member, buf_str(&out), others_at);
@@ -389,6 +399,21 @@ void notice_begin(struct announcement *say, struct live_room *room, struct str n
     json_put_str(&say->w, S("message"), message);
 }
 
+void room_tell_validation(struct live_room *room)
+{
+    bool is_strict = room_is_strict(&room->room);
+    struct announcement say;
+
+    if (room->was_told_strict == is_strict)
+        return;
+    room->was_told_strict = is_strict;
+    notice_begin(&say, room, S("validation"),
+                 is_strict ? S("From now on payloads must say what their kinds say.")
+                           : S("Payloads are no longer compared with their kinds."));
+    json_put_str(&say.w, S("validation"), validation_name(room));
+    announcement_end(&say);
+}
+
 static void announce_violation(struct live_room *room, const struct admission *a,
                                enum err err)
 {
@@ -399,7 +424,7 @@ static void announce_violation(struct live_room *room, const struct admission *a
     json_put_str(&say.w, S("participant"), a->sender->id);
     json_put_str(&say.w, S("error"), str_of(err_name(err)));
     json_put_str(&say.w, S("attempted_kind"),
-                 str_slice(a->env.kind_text, 0, QUOTED_KIND));
+                 str_slice(admission_kind(a), 0, QUOTED_KIND));
     announcement_end(&say);
 }
 

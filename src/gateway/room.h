@@ -24,6 +24,7 @@ struct live_room {
     size_t linger_bytes; /* of envelopes, as counted while it lingers */
     struct loop_timer presence_timer;
     uint64_t empty_since_ms;
+    bool was_told_strict; /* the room has heard that validation is strict */
     char name[];
 };
 
@@ -85,7 +86,12 @@ void room_welcome(struct live_room *room, struct member *member);
 void room_welcome_again(struct live_room *room, struct participant *participant);
 
 /* "proposals": the open ones, as in the welcome. */
-void room_write_proposals(struct live_room *room, struct json_writer *w);
+void room_write_proposals(struct live_room *room, enum dialect dialect,
+                          struct json_writer *w);
+
+/* Tells the room if payloads are looked into from now on, or no longer (D21). Call when
+ * someone has come or left. */
+void room_tell_validation(struct live_room *room);
 
 /*
  * What the gateway says to the whole room; it stands in the log like everything else.

@@ -174,6 +174,7 @@ static void lay_out_room(const struct config *config, const struct config_topic 
             .max_requests = MAX_REQUESTS,
         },
         .presence_delay_ms = topic->presence_delay_ms,
+        .takes_dotted = topic->dialects == CONFIG_DIALECTS_BOTH,
     };
 }
 

@@ -35,6 +35,7 @@ struct room_settings {
     struct admit_rules rules;
     struct ledger_settings ledger;
     uint64_t presence_delay_ms;
+    bool takes_dotted; /* members of the dotted dialect */
 };
 
 struct settings {

@@ -116,6 +116,28 @@ enum err upgrade_check(const struct http_request *req, int min_bits, struct upgr
     return OK;
 }
 
+static size_t choose_from(struct str offers, struct str_list known)
+{
+    while (offers.ptr) {
+        struct str offer = str_trim(str_cut(&offers, ','));
+
+        for (size_t i = 0; i < known.count; i++)
+            if (str_eq(offer, known.items[i]))
+                return i;
+    }
+    return known.count;
+}
+
+size_t upgrade_choose(const struct http_request *req, struct str_list known)
+{
+    size_t chosen = known.count;
+
+    for (size_t i = 0; i < req->header_count && chosen == known.count; i++)
+        if (str_ieq(req->headers[i].name, S("sec-websocket-protocol")))
+            chosen = choose_from(req->headers[i].value, known);
+    return chosen;
+}
+
 struct str upgrade_refusal_headers(enum err err)
 {
     if (err == ERR_METHOD)
@@ -137,6 +159,10 @@ void upgrade_write(struct buf *out, const struct upgrade *upgrade)
     if (upgrade->extension.is_on) {
         buf_put(out, S("\r\nSec-WebSocket-Extensions: "));
         ws_extension_write(out, &upgrade->extension);
+    }
+    if (upgrade->subprotocol.len) {
+        buf_put(out, S("\r\nSec-WebSocket-Protocol: "));
+        buf_put(out, upgrade->subprotocol);
     }
     buf_put(out, S("\r\n\r\n"));
 }

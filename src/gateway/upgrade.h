@@ -9,11 +9,13 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "http/request.h"
+#include "json/json.h"
 #include "ws/deflate.h"
 
 struct upgrade {
     struct str key; /* borrowed from the request */
     struct ws_extension extension;
+    struct str subprotocol; /* the one agreed on, static; "" for none: the caller's say */
 };
 
 /*
@@ -24,6 +26,10 @@ struct upgrade {
  */
 enum err upgrade_check(const struct http_request *req, int min_bits, struct upgrade *ret,
                        const char **ret_why);
+
+/* The first of the client's offers (RFC 6455 4.2.2: its order is its preference) that is
+ * among the known ones, as an index into them; `known.count` if there is none. */
+size_t upgrade_choose(const struct http_request *req, struct str_list known);
 
 /* The header lines that the answer to such an error must carry, or "". */
 struct str upgrade_refusal_headers(enum err err);

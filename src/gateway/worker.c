@@ -197,6 +197,7 @@ void worker_apply(struct worker *worker, struct settings *settings)
         room->room.topic.ring.max_bytes = room->settings->topic.ring_bytes;
         room->room.rules = &room->settings->rules;
         room->room.ledger.settings = &room->settings->ledger;
+        room->was_told_strict = room_is_strict(&room->room);
     }
     replace_config_tokens(worker, old, settings);
     settings_unref(old);

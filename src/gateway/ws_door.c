@@ -20,6 +20,7 @@
 #include "gateway/gateway.h"
 #include "gateway/room.h"
 #include "gateway/upgrade.h"
+#include "gateway/ws_options.h"
 #include "ws/ws.h"
 
 enum {
@@ -101,6 +102,7 @@ static void leave_room(struct ws_client *client)
     room = live_room_of(member_topic(&client->member));
     member_leave(&client->member, loop_now_ms(client->worker->loop));
     client->worker->metrics.members--;
+    room_tell_validation(room);
     room_left(room);
 }
 
@@ -196,7 +198,8 @@ static void send_error(struct ws_client *client, const struct admission *a,
 
     buf_init(&out, 1 << 20);
     system_begin(&w, &out,
-                 &(struct system_head){ .kind = S("system/error"),
+                 &(struct system_head){ .dialect = a->dialect,
+                                        .kind = S("system/error"),
                                         .id = topic_system_id(topic, id),
                                         .wall_ms = a->wall_ms,
                                         .to = client->identity->id,
@@ -222,37 +225,63 @@ static void refuse(struct ws_client *client, const struct admission *a,
         ws_close(client, WS_CODE_RATE, S("rate_limited: too fast for too long"));
 }
 
+static void unmask_to(char *place, const struct ws_event *ev)
+{
+    if (ev->is_masked)
+        ws_unmask(place, ev->body.ptr, ev->body.len, ev->mask);
+    else
+        memcpy(place, ev->body.ptr, ev->body.len);
+}
+
+static void judge(struct ws_client *client, struct live_room *room, struct str text)
+{
+    struct worker *worker = client->worker;
+    struct refusal refusal;
+    struct admission a = { .room = &room->room,
+                           .sender = client->member.participant,
+                           .member = &client->member,
+                           .dialect = client->member.lane->dialect,
+                           .text = text,
+                           .limits = &worker->settings->admit,
+                           .scratch = loop_scratch(worker->loop),
+                           .now_ms = loop_now_ms(worker->loop),
+                           .wall_ms = loop_wall_ms(worker->loop) };
+    enum err err = admit(&a, &refusal);
+
+    metrics_count_verdict(&worker->metrics, err);
+    if (err)
+        refuse(client, &a, &refusal);
+}
+
+/* What came in dots is not what will stand in the log. */
+static void judge_apart(struct ws_client *client, struct live_room *room,
+                        const struct ws_event *ev)
+{
+    char *copy = xmalloc(ev->body.len + 1);
+
+    unmask_to(copy, ev);
+    judge(client, room, (struct str){ copy, ev->body.len });
+    free(copy);
+}
+
 /* The one place where bytes become an envelope: unmasked into the log, judged there. */
 static void receive(struct ws_client *client, const struct ws_event *ev)
 {
     struct worker *worker = client->worker;
     struct topic *topic = member_topic(&client->member);
     struct live_room *room = live_room_of(topic);
-    struct refusal refusal;
-    struct admission a;
-    enum err err;
     char *place;
 
     worker->metrics.envelopes_received++;
     worker->metrics.bytes_received += ev->body.len;
     room_flush_presence(room);
+    if (client->member.lane->dialect != DIALECT_SLASH) {
+        judge_apart(client, room, ev);
+        return;
+    }
     place = topic_reserve(topic, ev->body.len);
-    if (ev->is_masked)
-        ws_unmask(place, ev->body.ptr, ev->body.len, ev->mask);
-    else
-        memcpy(place, ev->body.ptr, ev->body.len);
-    a = (struct admission){ .room = &room->room,
-                            .sender = client->member.participant,
-                            .member = &client->member,
-                            .text = { place, ev->body.len },
-                            .limits = &worker->settings->admit,
-                            .scratch = loop_scratch(worker->loop),
-                            .now_ms = loop_now_ms(worker->loop),
-                            .wall_ms = loop_wall_ms(worker->loop) };
-    err = admit(&a, &refusal);
-    metrics_count_verdict(&worker->metrics, err);
-    if (err)
-        refuse(client, &a, &refusal);
+    unmask_to(place, ev);
+    judge(client, room, (struct str){ place, ev->body.len });
 }
 
 static void send_pong(struct ws_client *client, struct str body)
@@ -473,64 +502,6 @@ static void on_timer(struct loop_timer *timer)
 
 /* --- opening --- */
 
-struct options {
-    enum routing routing;
-    enum presence_mode presence;
-    bool wants_echo;
-    struct str after; /* empty: no replay */
-};
-
-/* The number of one of the words, or the default; ERR_BAD_REQUEST for any other. */
-static enum err read_choice(struct exchange *x, struct str name, struct str_list words,
-                            size_t *ret)
-{
-    struct str value;
-    enum err err = exchange_param(x, name, &value);
-
-    if (err || !value.ptr)
-        return err;
-    for (size_t i = 0; i < words.count; i++)
-        if (str_eq(value, words.items[i])) {
-            *ret = i;
-            return OK;
-        }
-    return ERR_BAD_REQUEST;
-}
-
-static enum err read_options(struct exchange *x, struct options *ret,
-                             const char **ret_why)
-{
-    static const struct str routings[2] = { S("all"), S("directed") };
-    static const struct str switches[2] = { S("off"), S("on") };
-    size_t routing = ROUTE_ALL;
-    size_t presence = PRESENCE_EACH;
-    size_t echo = 1;
-    struct str dialect;
-
-    *ret_why = "`routing` is all or directed.";
-    if (read_choice(x, S("routing"), (struct str_list){ routings, 2 }, &routing))
-        return ERR_BAD_REQUEST;
-    *ret_why = "`presence` is each, batch or off.";
-    if (read_choice(x, S("presence"),
-                    (struct str_list){ presence_names, COUNT(presence_names) },
-                    &presence))
-        return ERR_BAD_REQUEST;
-    *ret_why = "`echo` is on or off.";
-    if (read_choice(x, S("echo"), (struct str_list){ switches, 2 }, &echo))
-        return ERR_BAD_REQUEST;
-    *ret = (struct options){ .routing = (enum routing)routing,
-                             .presence = (enum presence_mode)presence,
-                             .wants_echo = echo };
-    *ret_why = "`dialect` is slash.";
-    if (exchange_param(x, S("dialect"), &dialect) ||
-        (dialect.ptr && !str_eq(dialect, S("slash"))))
-        return ERR_BAD_REQUEST;
-    *ret_why = "`after` is the id of an envelope, once.";
-    if (exchange_param(x, S("after"), &ret->after) || ret->after.len > ENVELOPE_MAX_ID)
-        return ERR_BAD_REQUEST;
-    return OK;
-}
-
 static struct ws_client *client_new(struct exchange *x, const struct upgrade *upgrade)
 {
     struct worker *worker = x->worker;
@@ -559,7 +530,7 @@ static struct link *list_of(struct worker *worker, const struct identity *identi
 }
 
 static void join_room(struct ws_client *client, struct live_room *room,
-                      const struct upgrade *upgrade, const struct options *options)
+                      const struct upgrade *upgrade, const struct ws_options *options)
 {
     struct worker *worker = client->worker;
     struct topic *topic = &room->room.topic;
@@ -574,6 +545,7 @@ static void join_room(struct ws_client *client, struct live_room *room,
             .encoding = upgrade->extension.is_on ? &worker->deflated.encoding : NULL,
             .routing = options->routing,
             .presence = options->presence,
+            .dialect = options->dialect,
             .wants_echo = options->wants_echo,
             .now_wall_ms = loop_wall_ms(worker->loop),
             .number = ++worker->connection_count,
@@ -588,6 +560,7 @@ static void join_room(struct ws_client *client, struct live_room *room,
     client->frame_left = (uint32_t)out.len; /* no frame, but just as indivisible */
     buf_done(&out);
     room_welcome(room, member);
+    room_tell_validation(room);
     if (options->after.len && !member_replay_after(member, options->after))
         worker->metrics.gaps++;
 }
@@ -596,7 +569,7 @@ void ws_open(struct exchange *x)
 {
     struct worker *worker = x->worker;
     struct upgrade upgrade;
-    struct options options;
+    struct ws_options options;
     struct live_room *room;
     struct conn_cargo cargo;
     struct ws_client *client;
@@ -611,12 +584,13 @@ void ws_open(struct exchange *x)
                                               .headers = upgrade_refusal_headers(err) });
         return;
     }
-    err = read_options(x, &options, &why);
+    err = ws_options_read(x, &options, &why);
     if (err) {
         exchange_fail(x, err, "%s", why);
         return;
     }
-    room = entrance_room(x, ENTER_TO_STAY);
+    upgrade.subprotocol = options.subprotocol;
+    room = entrance_room(x, ENTER_TO_STAY, options.dialect);
     if (!room)
         return;
     client = client_new(x, &upgrade);

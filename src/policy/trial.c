@@ -40,6 +40,7 @@ struct trial {
     const struct trial_sender *sender;
     struct arena *arena;
     struct buf reason; /* of the step that is being made */
+    enum dialect dialect; /* in which it is written */
     struct envelope env;
     struct step steps[MAX_STEPS];
     size_t step_count;
@@ -110,12 +111,24 @@ static void put_scanned(struct trial *t, size_t step, struct str text)
     }
 }
 
+static enum err scan(struct trial *t, struct str text, enum dialect dialect,
+                     struct envelope_problem *problem)
+{
+    t->dialect = dialect;
+    return envelope_scan(text, ENVELOPE_DEFAULT_DEPTH, dialect, t->arena, &t->env,
+                         problem);
+}
+
+/* An envelope is taken for one of a connection that speaks its protocol. */
 static void check_scan(struct trial *t, struct str text)
 {
     struct envelope_problem problem = { .what = "cannot be read" };
-    enum err err =
-        envelope_scan(text, ENVELOPE_DEFAULT_DEPTH, t->arena, &t->env, &problem);
+    enum err err = scan(t, text, DIALECT_SLASH, &problem);
     size_t failed = COUNT(scan_steps);
+
+    if (err == ERR_UNSUPPORTED_PROTOCOL &&
+        scan(t, text, DIALECT_DOTTED, NULL) != ERR_UNSUPPORTED_PROTOCOL)
+        err = scan(t, text, DIALECT_DOTTED, &problem);
 
     if (err == ERR_UNSUPPORTED_PROTOCOL)
         failed = 1;
@@ -133,7 +146,7 @@ static void check_scan(struct trial *t, struct str text)
 static void check_kind(struct trial *t)
 {
     struct kind *kind = &t->env.kind;
-    enum err err = kind_parse(t->env.kind_text, kind);
+    enum err err = envelope_read_kind(&t->env, t->dialect, t->arena);
 
     put_quoted(&t->reason, t->env.kind_text);
     if (err == ERR_RESERVED_NAMESPACE)
@@ -357,19 +370,29 @@ static void check_capability(struct trial *t)
     end_step(t, "capability", OK);
 }
 
+/* NULL: it is not. */
+static const char *why_strict(const struct trial *t)
+{
+    if (t->sender->is_strict)
+        return "strict: ";
+    if (t->dialect == DIALECT_DOTTED)
+        return "strict, as always in the dotted dialect: ";
+    return t->needs_strict ? "strict, because a capability with `payload` decided: "
+                           : NULL;
+}
+
 static void check_strict(struct trial *t)
 {
+    const char *why = why_strict(t);
     struct strict_problem problem = {};
     enum err err = OK;
 
-    if (!t->sender->is_strict && !t->needs_strict) {
+    if (!why) {
         buf_put(&t->reason, S("lazy: the payload is not compared with the kind"));
         end_step(t, "validation", OK);
         return;
     }
-    buf_put(&t->reason, t->sender->is_strict
-                            ? S("strict: ")
-                            : S("strict, because a capability with `payload` decided: "));
+    buf_put(&t->reason, str_of(why));
     err = strict_check(&t->env.kind, t->env.payload, t->arena, &problem);
     if (!err)
         buf_put(&t->reason, S("the payload says what the kind says"));

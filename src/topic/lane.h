@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lane is one form of a topic's log, in one encoding and with presence in one mode: a
- * stream of finished frames in reference-counted blocks, written once and then immutable.
- * All members that want the same form read the same bytes; a member is a cursor into
- * them.
+ * A lane is one form of a topic's log, in one encoding, with presence in one mode and in
+ * one dialect: a stream of finished frames in reference-counted blocks, written once and
+ * then immutable. All members that want the same form read the same bytes; a member is a
+ * cursor into them.
  *
  *     block 0            block 1            block 2 (tail)
  *     [frame|frame|frame][frame|frame|frame][frame|frame|……room……]
@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/str.h"
+#include "envelope/dialect.h"
 
 /* How a text becomes a frame. An encoding with `head_size` stands in front of the
  * untouched text, which is then stored once and for all; any other encodes into a buffer.
@@ -66,6 +67,7 @@ struct lane {
     bool is_readers_turn; /* to be told, not that of the ready ones */
     struct link link;     /* among the topic's lanes */
     enum presence_mode presence;
+    enum dialect dialect;
 };
 
 void lane_init(struct lane *lane, const struct encoding *encoding);

@@ -57,10 +57,8 @@ struct str topic_system_id(struct topic *topic, char out[static SYSTEM_ID])
     return system_id(topic, ++topic->system_count, out);
 }
 
-/* The same note gives the same text every time. Returns what it says of the participant,
- * a part of `out`. */
-static struct str write_presence(const struct topic *topic,
-                                 const struct presence_note *note, struct buf *out)
+struct str presence_write(const struct topic *topic, const struct presence_note *note,
+                          enum dialect dialect, struct buf *out)
 {
     bool joins = note->capabilities;
     char id[SYSTEM_ID];
@@ -69,28 +67,20 @@ static struct str write_presence(const struct topic *topic,
 
     buf_clear(out);
     system_begin(&w, out,
-                 &(struct system_head){ .kind = S("system/presence"),
+                 &(struct system_head){ .dialect = dialect,
+                                        .kind = S("system/presence"),
                                         .id = system_id(topic, note->number, id),
                                         .wall_ms = note->wall_ms });
     json_put_str(&w, S("event"), joins ? S("join") : S("leave"));
     json_key(&w, S("participant"));
     at = out->len;
     system_participant(&w, note->participant->id,
-                       joins ? capset_shown(note->capabilities, DIALECT_SLASH)
+                       joins ? capset_shown(note->capabilities, dialect)
                              : (struct system_capabilities){},
                        participant_type_name(note->type));
     end = out->len;
     system_end(&w);
     return str_slice(buf_str(out), at, end);
-}
-
-struct str topic_entry_text(const struct topic *topic, const struct entry *entry,
-                            struct buf *out)
-{
-    if (!entry->is_presence)
-        return entry_text(entry);
-    (void)write_presence(topic, &entry->presence, out);
-    return buf_str(out);
 }
 
 /* From now on the room knows; `element` is what the announcement says of who came. */
@@ -101,7 +91,7 @@ static void note_announced(struct participant *participant, struct str element)
     if (is_present(participant)) {
         participant->announced = ANNOUNCED_PRESENT;
         topic->present_count++;
-        roster_add(topic, element);
+        roster_add(participant, element);
     } else {
         participant->announced = ANNOUNCED_ABSENT;
         topic->present_count--;
@@ -111,8 +101,9 @@ static void note_announced(struct participant *participant, struct str element)
         participant->absence->seen_seq = topic->ring.next_seq;
 }
 
-/* Writes and appends the entry; `out` is the caller's, to be used for many. */
-static void announce(struct participant *participant, struct buf *out)
+/* Writes and appends the entry; `out` is the caller's, to be used for many. Returns what
+ * it was made from, which the ring holds for now. */
+static struct presence_note announce(struct participant *participant, struct buf *out)
 {
     struct topic *topic = participant->topic;
     bool joins = is_present(participant);
@@ -122,7 +113,7 @@ static void announce(struct participant *participant, struct buf *out)
                                   .wall_ms = topic->ops->wall_ms(topic),
                                   .number = ++topic->system_count & PRESENCE_NUMBERS,
                                   .type = participant->type };
-    struct str element = write_presence(topic, &note, out);
+    struct str element = presence_write(topic, &note, DIALECT_SLASH, out);
     char id[SYSTEM_ID];
 
     topic_append(
@@ -131,6 +122,7 @@ static void announce(struct participant *participant, struct buf *out)
                    .id_hash = ring_hash(&topic->ring, system_id(topic, note.number, id)),
                    .presence = &note });
     note_announced(participant, element);
+    return note;
 }
 
 /* --- batches --- */
@@ -147,7 +139,7 @@ void presence_batch_done(struct presence_batch *batch)
     buf_done(&batch->elements);
 }
 
-/* Behind the first such mark, which only write_presence() has written: what stands before
+/* Behind the first such mark, which only presence_write() has written: what stands before
  * it is its own, no foreign text. */
 static size_t behind(struct str text, struct str mark, size_t from)
 {
@@ -188,7 +180,8 @@ void presence_batch_write(struct presence_batch *batch, struct buf *out)
 
 /* --- the flush --- */
 
-static void send_batch(struct topic *topic, struct presence_batch *batch)
+static void send_batch(struct topic *topic, struct presence_batch *batch,
+                       enum dialect dialect)
 {
     struct buf text;
 
@@ -196,31 +189,52 @@ static void send_batch(struct topic *topic, struct presence_batch *batch)
         return;
     buf_init(&text, SIZE_MAX / 2);
     presence_batch_write(batch, &text);
-    topic_append_to(topic, PRESENCE_BATCH, buf_str(&text));
+    topic_append_to(topic, PRESENCE_BATCH, dialect, buf_str(&text));
     buf_done(&text);
+}
+
+/* Announces one change and adds it to the batch of each dialect that wants them. */
+static void announce_in(struct participant *participant,
+                        struct presence_batch *batches[static DIALECT_COUNT],
+                        struct buf *text)
+{
+    struct topic *topic = participant->topic;
+    struct presence_note note = announce(participant, text);
+
+    for (size_t i = 0; i < DIALECT_COUNT; i++) {
+        if (!batches[i])
+            continue;
+        if (i != DIALECT_SLASH)
+            (void)presence_write(topic, &note, (enum dialect)i, text);
+        presence_batch_add(batches[i], buf_str(text));
+        if (batches[i]->elements.len >= BATCH_BYTES)
+            send_batch(topic, batches[i], (enum dialect)i);
+    }
 }
 
 size_t topic_flush_presence(struct topic *topic)
 {
-    bool wants_batch = topic_has_lane(topic, PRESENCE_BATCH);
+    struct presence_batch space[DIALECT_COUNT];
+    struct presence_batch *batches[DIALECT_COUNT] = {};
     struct participant *participant;
-    struct presence_batch batch;
     struct buf text;
     size_t count = 0;
 
-    presence_batch_init(&batch);
+    for (size_t i = 0; i < DIALECT_COUNT; i++) {
+        presence_batch_init(&space[i]);
+        if (topic_has_lane(topic, PRESENCE_BATCH, (enum dialect)i))
+            batches[i] = &space[i];
+    }
     buf_init(&text, SIZE_MAX / 2);
     LIST_FOREACH(participant, &topic->pending, pending_link) {
         list_remove(&participant->pending_link);
-        announce(participant, &text);
+        announce_in(participant, batches, &text);
         count++;
-        if (wants_batch)
-            presence_batch_add(&batch, buf_str(&text));
-        if (batch.elements.len >= BATCH_BYTES)
-            send_batch(topic, &batch);
     }
-    send_batch(topic, &batch);
-    presence_batch_done(&batch);
+    for (size_t i = 0; i < DIALECT_COUNT; i++) {
+        send_batch(topic, &space[i], (enum dialect)i);
+        presence_batch_done(&space[i]);
+    }
     buf_done(&text);
     return count;
 }

@@ -7,6 +7,7 @@
  */
 #include "base/arena.h"
 #include "envelope/system.h"
+#include "topic/reading.h"
 #include "topic/topic_priv.h"
 
 enum { BATCH_BYTES = 64 * 1024 };
@@ -20,7 +21,8 @@ static void send_gap(struct member *m, struct str after, uint64_t missed)
 
     buf_init(&out, 4096);
     system_begin(&w, &out,
-                 &(struct system_head){ .kind = S("system/gap"),
+                 &(struct system_head){ .dialect = m->lane->dialect,
+                                        .kind = S("system/gap"),
                                         .id = topic_system_id(topic, id),
                                         .wall_ms = topic->ops->wall_ms(topic),
                                         .to = m->participant->id });
@@ -35,21 +37,29 @@ static void send_gap(struct member *m, struct str after, uint64_t missed)
     buf_done(&out);
 }
 
-bool topic_entry_concerns(const struct topic *topic, const struct entry *entry,
-                          struct str id, enum routing routing)
+static bool is_addressed_to(const struct topic *topic, const struct entry *entry,
+                            struct str id)
 {
     struct envelope env;
     struct envelope_problem problem;
 
-    if (routing == ROUTE_ALL || !entry->has_to)
-        return true;
     if (entry->also_hash && entry->also_hash == hash_of(&topic->ring.key, id))
         return true;
     arena_reset(topic->scratch);
     /* It was admitted, so it scans. */
-    if (envelope_scan(entry_text(entry), JSON_MAX_DEPTH, topic->scratch, &env, &problem))
+    if (envelope_scan(entry_text(entry), JSON_MAX_DEPTH, DIALECT_SLASH, topic->scratch,
+                      &env, &problem))
         return false;
     return envelope_names(&env, id);
+}
+
+bool topic_entry_concerns(const struct topic *topic, const struct entry *entry,
+                          const struct entry_reader *reader)
+{
+    if (reader->routing == ROUTE_DIRECTED && entry->has_to &&
+        !is_addressed_to(topic, entry, reader->id))
+        return false;
+    return reader->dialect == DIALECT_SLASH || entry_may_be_dotted(entry);
 }
 
 static bool is_wanted(const struct member *m, const struct entry *entry)
@@ -58,8 +68,10 @@ static bool is_wanted(const struct member *m, const struct entry *entry)
         return false;
     if (!entry->is_presence && entry->sender == m->number && !m->wants_echo)
         return false; /* said while it was catching up */
-    return topic_entry_concerns(member_topic(m), entry, m->participant->id,
-                                (enum routing)m->routing);
+    return topic_entry_concerns(member_topic(m), entry,
+                                &(struct entry_reader){ m->participant->id,
+                                                        (enum routing)m->routing,
+                                                        m->lane->dialect });
 }
 
 static void join_live(struct member *m)
@@ -94,16 +106,19 @@ static void add_batch(const struct member *m, struct presence_batch *batch,
 static void add_entry(const struct member *m, const struct entry *entry,
                       struct presence_batch *batch, struct buf *frames)
 {
-    struct buf text;
+    bool is_batched = entry->is_presence && m->lane->presence == PRESENCE_BATCH;
+    struct str text;
+    struct buf out;
 
-    buf_init(&text, SIZE_MAX / 2);
-    if (entry->is_presence && m->lane->presence == PRESENCE_BATCH) {
-        presence_batch_add(batch, topic_entry_text(member_topic(m), entry, &text));
+    buf_init(&out, SIZE_MAX / 2);
+    text = topic_entry_text(member_topic(m), entry, m->lane->dialect, &out);
+    if (is_batched) {
+        presence_batch_add(batch, text);
     } else {
         add_batch(m, batch, frames);
-        add_frame(m, topic_entry_text(member_topic(m), entry, &text), frames);
+        add_frame(m, text, frames);
     }
-    buf_done(&text);
+    buf_done(&out);
 }
 
 /* The next entries that the member wants, as frames, up to about BATCH_BYTES. */

@@ -87,7 +87,7 @@ uint64_t ring_find(const struct ring *ring, uint64_t id_hash);
 /* The entry, or NULL when it is no longer, or not yet, there. */
 const struct entry *ring_at(const struct ring *ring, uint64_t seq);
 
-/* Not of presence: see topic_entry_text(). */
+/* Not of presence: see reading.h. */
 static inline struct str entry_text(const struct entry *entry)
 {
     return (struct str){ entry->block->bytes + entry->at, entry->len };

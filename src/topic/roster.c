@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The roster: all announced participants as they stand in a welcome, written once and
- * shared by everybody who is welcomed, in one block:
+ * The roster: all announced participants as they stand in a welcome, written once for
+ * each dialect and shared by everybody who is welcomed in it, in one block:
  *
  *     {"id":"ann",…},{"id":"bob",…},{"id":"eve",…}……room……
  *     ├──────────────────────────┘ what an earlier welcome holds of it
@@ -19,10 +19,16 @@ enum {
     ROSTER_BYTES = 1 << 30, /* so that a frame's length fits; who does not is left out */
 };
 
+static void drop_one(struct topic *topic, enum dialect dialect)
+{
+    block_unref(topic->rosters[dialect]);
+    topic->rosters[dialect] = NULL;
+}
+
 void roster_drop(struct topic *topic)
 {
-    block_unref(topic->roster);
-    topic->roster = NULL;
+    for (size_t i = 0; i < DIALECT_COUNT; i++)
+        drop_one(topic, (enum dialect)i);
 }
 
 void roster_changed(struct participant *participant)
@@ -31,14 +37,12 @@ void roster_changed(struct participant *participant)
         roster_drop(participant->topic);
 }
 
-void roster_add(struct topic *topic, struct str element)
+static void add_element(struct topic *topic, enum dialect dialect, struct str element)
 {
-    struct block *block = topic->roster;
+    struct block *block = topic->rosters[dialect];
 
-    if (!block)
-        return;
     if (block->size - block->used < element.len + 1) {
-        roster_drop(topic);
+        drop_one(topic, dialect);
         return;
     }
     if (block->used)
@@ -47,14 +51,32 @@ void roster_add(struct topic *topic, struct str element)
     block->used += (uint32_t)element.len;
 }
 
-static void write_element(struct json_writer *w, const struct participant *participant)
+static void write_element(struct json_writer *w, const struct participant *participant,
+                          enum dialect dialect)
 {
     system_participant(w, participant->id,
-                       capset_shown(participant->capabilities, DIALECT_SLASH),
+                       capset_shown(participant->capabilities, dialect),
                        participant_type_name(participant->type));
 }
 
-static struct block *write_roster(const struct topic *topic)
+void roster_add(const struct participant *participant, struct str element)
+{
+    struct topic *topic = participant->topic;
+    struct json_writer w;
+    struct buf out;
+
+    if (topic->rosters[DIALECT_SLASH])
+        add_element(topic, DIALECT_SLASH, element);
+    if (!topic->rosters[DIALECT_DOTTED])
+        return;
+    buf_init(&out, SIZE_MAX / 2);
+    json_write_init(&w, &out);
+    write_element(&w, participant, DIALECT_DOTTED);
+    add_element(topic, DIALECT_DOTTED, buf_str(&out));
+    buf_done(&out);
+}
+
+static struct block *write_roster(const struct topic *topic, enum dialect dialect)
 {
     const struct participant *participant;
     struct json_writer w;
@@ -65,7 +87,7 @@ static struct block *write_roster(const struct topic *topic)
     json_write_init(&w, &out);
     MAP_FOREACH(participant, &topic->participants)
         if (participant->announced == ANNOUNCED_PRESENT && out.len < ROSTER_BYTES)
-            write_element(&w, participant);
+            write_element(&w, participant, dialect);
     block = block_new(out.len + out.len / 8 + SPARE, 0);
     memcpy(block->bytes, out.ptr, out.len);
     block->used = (uint32_t)out.len;
@@ -78,7 +100,8 @@ static struct block *write_roster(const struct topic *topic)
  * the objects among capabilities, whose names are sorted, `id` never stands before
  * `capabilities`. */
 static struct str find_element(const struct block *block,
-                               const struct participant *participant)
+                               const struct participant *participant,
+                               enum dialect dialect)
 {
     struct json_writer w;
     struct buf out;
@@ -86,7 +109,7 @@ static struct str find_element(const struct block *block,
 
     buf_init(&out, SIZE_MAX / 2);
     json_write_init(&w, &out);
-    write_element(&w, participant);
+    write_element(&w, participant, dialect);
     found = (struct str){ memmem(block->bytes, block->used, out.ptr, out.len), out.len };
     buf_done(&out);
     return found;
@@ -112,6 +135,7 @@ void member_send_roster(struct member *member, struct str text, size_t at)
 {
     struct topic *topic = member_topic(member);
     const struct participant *me = member->participant;
+    enum dialect dialect = member->lane->dialect;
     bool is_listed = me->announced == ANNOUNCED_PRESENT;
     struct shared_part parts[2] = {};
     struct block *block;
@@ -121,12 +145,12 @@ void member_send_roster(struct member *member, struct str text, size_t at)
         member_send_around(member, text, at, (struct shared_parts){});
         return;
     }
-    if (!topic->roster)
-        topic->roster = write_roster(topic);
-    block = topic->roster;
+    if (!topic->rosters[dialect])
+        topic->rosters[dialect] = write_roster(topic, dialect);
+    block = topic->rosters[dialect];
     parts[0] = (struct shared_part){ block, 0, block->used };
     if (is_listed)
-        cut_out(find_element(block, me), parts);
+        cut_out(find_element(block, me, dialect), parts);
     member_send_around(member, text, at, (struct shared_parts){ parts, 2 });
 }
 

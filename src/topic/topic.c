@@ -45,41 +45,49 @@ void topic_done(struct topic *topic)
 
 /* --- lanes --- */
 
-static struct lane *lane_of(struct topic *topic, const struct encoding *encoding,
-                            enum presence_mode presence)
+static bool lane_is_for(const struct lane *lane, const struct encoding *encoding,
+                        const struct join *join)
 {
+    return lane->encoding == encoding && lane->presence == join->presence &&
+           lane->dialect == join->dialect;
+}
+
+static struct lane *lane_for(struct topic *topic, const struct join *join)
+{
+    const struct encoding *encoding =
+        join->encoding ? join->encoding : topic->native.encoding;
     struct lane *lane;
 
-    if (encoding == topic->native.encoding && presence == PRESENCE_EACH)
+    if (lane_is_for(&topic->native, encoding, join))
         return &topic->native;
     LIST_FOREACH(lane, &topic->lanes, link)
-        if (lane->encoding == encoding && lane->presence == presence)
+        if (lane_is_for(lane, encoding, join))
             return lane;
     lane = xmalloc(sizeof(*lane));
     lane_init(lane, encoding);
-    lane->presence = presence;
+    lane->presence = join->presence;
+    lane->dialect = join->dialect;
     list_append(&topic->lanes, &lane->link);
     return lane;
 }
 
-struct lane *topic_lane_use(struct topic *topic, const struct encoding *encoding,
-                            enum presence_mode presence)
+struct lane *topic_lane_use(struct topic *topic, const struct join *join)
 {
-    struct lane *lane =
-        lane_of(topic, encoding ? encoding : topic->native.encoding, presence);
+    struct lane *lane = lane_for(topic, join);
 
     lane->user_count++;
     return lane;
 }
 
-bool topic_has_lane(const struct topic *topic, enum presence_mode presence)
+bool topic_has_lane(const struct topic *topic, enum presence_mode presence,
+                    enum dialect dialect)
 {
     const struct lane *lane;
 
     LIST_FOREACH(lane, &topic->lanes, link)
-        if (lane->presence == presence)
+        if (lane->presence == presence && lane->dialect == dialect)
             return true;
-    return presence == PRESENCE_EACH;
+    return presence == PRESENCE_EACH && dialect == DIALECT_SLASH;
 }
 
 void topic_lane_leave(struct topic *topic, struct lane *lane)
@@ -147,18 +155,18 @@ void topic_join(struct topic *topic, struct member *member, const struct join *j
 
     if (topic->settings->duplicate == DUPLICATE_REPLACE)
         participant_end(participant, END_REPLACED);
-    *member =
-        (struct member){ .ops = join->ops,
-                         .participant = participant,
-                         .lane = topic_lane_use(topic, join->encoding, join->presence),
-                         .routing = (uint8_t)join->routing,
-                         .wants_echo = join->wants_echo,
-                         .connected_ms = join->now_wall_ms,
-                         .number = join->number };
+    *member = (struct member){ .ops = join->ops,
+                               .participant = participant,
+                               .lane = topic_lane_use(topic, join),
+                               .routing = (uint8_t)join->routing,
+                               .wants_echo = join->wants_echo,
+                               .connected_ms = join->now_wall_ms,
+                               .number = join->number };
     member_seat(member);
     member_set_capabilities(member, participant->capabilities);
     list_append(&participant->members, &member->peer_link);
     topic->member_count++;
+    topic->dotted_count += join->dialect == DIALECT_DOTTED;
     if (participant->member_count++ == 0) {
         participant_appears(participant);
         presence_changed(participant);
@@ -176,6 +184,7 @@ void member_leave(struct member *member, uint64_t now_ms)
     list_remove(&member->peer_link);
     member_clear(member);
     member_set_capabilities(member, NULL);
+    topic->dotted_count -= member->lane->dialect == DIALECT_DOTTED;
     topic_lane_leave(topic, member->lane);
     member->participant = NULL;
     topic->member_count--;
@@ -337,26 +346,60 @@ static struct entry index_entry(const struct topic *topic,
     };
 }
 
+/* In dots, if it came so; else written once, into `out`. */
+static struct str dotted_text(const struct topic *topic, const struct topic_entry *entry,
+                              struct buf *out)
+{
+    if (entry->dotted.len)
+        return entry->dotted;
+    if (out->len)
+        return buf_str(out);
+    if (entry->presence)
+        (void)presence_write(topic, entry->presence, DIALECT_DOTTED, out);
+    else if (entry->env)
+        spell_dotted(entry->env, out);
+    else
+        spell_text(entry->text, out);
+    return buf_str(out);
+}
+
+static void append_to_lanes(struct topic *topic, const struct topic_entry *entry)
+{
+    struct lane *lane;
+    struct buf dotted;
+
+    buf_init(&dotted, SIZE_MAX / 2);
+    LIST_FOREACH(lane, &topic->lanes, link) {
+        struct str text = entry->text;
+
+        if (entry->presence && lane->presence != PRESENCE_EACH)
+            continue;
+        if (lane->dialect == DIALECT_DOTTED)
+            text = dotted_text(topic, entry, &dotted);
+        route(topic, lane, entry, append_encoded(lane, text));
+    }
+    buf_done(&dotted);
+}
+
 void topic_append(struct topic *topic, const struct topic_entry *entry)
 {
     size_t frame_len = append_headed(&topic->native, entry->text);
-    struct lane *lane;
 
     ring_push(&topic->ring, entry->id_hash, index_entry(topic, entry));
     route(topic, &topic->native, entry, frame_len);
-    LIST_FOREACH(lane, &topic->lanes, link)
-        if (!entry->presence || lane->presence == PRESENCE_EACH)
-            route(topic, lane, entry, append_encoded(lane, entry->text));
+    if (!list_is_empty(&topic->lanes))
+        append_to_lanes(topic, entry);
     list_splice(&topic->due, &topic->waiters);
     topic_mark_dirty(topic);
 }
 
-void topic_append_to(struct topic *topic, enum presence_mode presence, struct str text)
+void topic_append_to(struct topic *topic, enum presence_mode presence,
+                     enum dialect dialect, struct str text)
 {
     struct lane *lane;
 
     LIST_FOREACH(lane, &topic->lanes, link)
-        if (lane->presence == presence)
+        if (lane->presence == presence && lane->dialect == dialect)
             route(topic, lane, &(struct topic_entry){ .text = text },
                   append_encoded(lane, text));
     topic_mark_dirty(topic);
@@ -382,7 +425,8 @@ static void warn_slow(struct member *member, size_t backlog)
     member->was_warned = true;
     buf_init(&out, 4096);
     system_begin(&w, &out,
-                 &(struct system_head){ .kind = S("system/error"),
+                 &(struct system_head){ .dialect = member->lane->dialect,
+                                        .kind = S("system/error"),
                                         .id = topic_system_id(topic, id),
                                         .wall_ms = topic->ops->wall_ms(topic),
                                         .to = member->participant->id });

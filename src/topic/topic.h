@@ -5,7 +5,7 @@
  * one thread.
  *
  *     append ─► native lane (text behind its frame head) ─► ring (index) ─► cursors
- *            └► other lanes (encoding × presence mode), encoded once each
+ *            └► other lanes (encoding × presence mode × dialect), encoded once each
  */
 #pragma once
 
@@ -69,12 +69,14 @@ struct topic {
     struct link due; /* waiters for whom something has come */
     size_t member_count;
     size_t present_count;
-    struct block *roster;    /* see roster.c; NULL: not written since it last changed */
-    uint64_t routing_number; /* of the last delivery to named participants */
-    uint64_t system_count;   /* numbers the gateway's own envelopes */
-    char system_prefix[20];  /* "sys-" and random: makes their ids unique */
-    unsigned told;           /* members, while waiters were due */
-    bool is_lanes_turn;      /* to be told, not that of the native one */
+    size_t dotted_count;                  /* members that read dots */
+    struct block *rosters[DIALECT_COUNT]; /* see roster.c; NULL: not written since it last
+                                           * changed */
+    uint64_t routing_number;              /* of the last delivery to named participants */
+    uint64_t system_count;                /* numbers the gateway's own envelopes */
+    char system_prefix[20];               /* "sys-" and random: makes their ids unique */
+    unsigned told;                        /* members, while waiters were due */
+    bool is_lanes_turn;                   /* to be told, not that of the native one */
     bool is_dirty;
     bool roster_was_used; /* since the last sweep */
 };
@@ -101,6 +103,7 @@ struct join {
     const struct encoding *encoding; /* NULL: the native one */
     enum routing routing;
     enum presence_mode presence;
+    enum dialect dialect;
     bool wants_echo;
     uint64_t now_wall_ms;
     uint64_t number;
@@ -146,8 +149,10 @@ void topic_sweep_roster(struct topic *topic);
 char *topic_reserve(struct topic *topic, size_t text_len);
 
 struct topic_entry {
-    struct str text;  /* in the reserved place, or anywhere else */
-    uint64_t id_hash; /* ring_hash() of its id */
+    struct str text;   /* in slash spelling; in the reserved place, or anywhere else */
+    struct str dotted; /* the same in dots, if it came so; else it is made when needed */
+    const struct envelope *env; /* a view of `text`, if there is one */
+    uint64_t id_hash;           /* ring_hash() of its id */
     const struct str *to;
     size_t to_count;
     struct str also;       /* a participant reached besides, D17; "" for none */
@@ -185,12 +190,3 @@ static inline bool topic_is_deserted(const struct topic *topic)
 
 void topic_wait(struct topic *topic, struct waiter *waiter);
 void waiter_cancel(struct waiter *waiter);
-
-/* The text of an entry: where it stands in the log, or (presence) written again into
- * `out`, which is emptied. */
-struct str topic_entry_text(const struct topic *topic, const struct entry *entry,
-                            struct buf *out);
-
-/* Does the entry concern this participant in this routing? */
-bool topic_entry_concerns(const struct topic *topic, const struct entry *entry,
-                          struct str id, enum routing routing);

@@ -49,18 +49,31 @@ void member_send_around(struct member *member, struct str text, size_t at,
 
 void topic_mark_dirty(struct topic *topic);
 
-/* The lane of an encoding and a mode, made with its first user and dropped with its last.
- */
-struct lane *topic_lane_use(struct topic *topic, const struct encoding *encoding,
-                            enum presence_mode presence);
+/* The lane for who joins so, made with its first user and dropped with its last. */
+struct lane *topic_lane_use(struct topic *topic, const struct join *join);
 void topic_lane_leave(struct topic *topic, struct lane *lane);
 
-/* Does anybody read presence in this mode? */
-bool topic_has_lane(const struct topic *topic, enum presence_mode presence);
+/* Does anybody read presence in this mode and dialect? */
+bool topic_has_lane(const struct topic *topic, enum presence_mode presence,
+                    enum dialect dialect);
 
-/* Puts a text that is no entry of the log into the lanes of this mode: what it says
- * stands in the log in another form. */
-void topic_append_to(struct topic *topic, enum presence_mode presence, struct str text);
+/* Puts a text that is no entry of the log into the lanes of this mode and dialect: what
+ * it says stands in the log in another form. */
+void topic_append_to(struct topic *topic, enum presence_mode presence,
+                     enum dialect dialect, struct str text);
+
+/* A text of the log in dots, behind what is in `out`; of a participant's envelope, or of
+ * whatever stands there. */
+void spell_dotted(const struct envelope *env, struct buf *out);
+void spell_text(struct str text, struct buf *out);
+
+/* Only what passes the strict check is told in dots (D21). */
+bool entry_may_be_dotted(const struct entry *entry);
+
+/* The text of a presence entry, in `out`, which is emptied; the same note gives the same
+ * text every time. Returns what it says of the participant, a part of `out`. */
+struct str presence_write(const struct topic *topic, const struct presence_note *note,
+                          enum dialect dialect, struct buf *out);
 
 /* Many presence entries in the form of one. */
 struct presence_batch {
@@ -85,10 +98,10 @@ static inline bool presence_batch_is_empty(const struct presence_batch *batch)
 void presence_changed(struct participant *participant);
 
 /* The roster (see roster.c). Call roster_changed() before the type or the capabilities of
- * a participant change, roster_add() when it was announced with this element, and
- * roster_drop() when it has left. */
+ * a participant change, roster_add() when it was announced, in slashes with this element,
+ * and roster_drop() when it has left. */
 void roster_changed(struct participant *participant);
-void roster_add(struct topic *topic, struct str element);
+void roster_add(const struct participant *participant, struct str element);
 void roster_drop(struct topic *topic);
 
 /* A participant gets its first member, or has lost its last. */

@@ -59,7 +59,8 @@ static void run_scan(struct job *job)
     struct envelope env;
 
     arena_reset(job->scratch);
-    job->sum += (size_t)envelope_scan(job->text, MAX_DEPTH, job->scratch, &env, NULL);
+    job->sum += (size_t)envelope_scan(job->text, MAX_DEPTH, DIALECT_SLASH, job->scratch,
+                                      &env, NULL);
 }
 
 static void run_strict(struct job *job)
@@ -171,8 +172,8 @@ static double best_ns(const struct part *part, struct job *job)
 /* What follows the scan needs what it has found. */
 static void prepare(struct job *job)
 {
-    job->sum +=
-        (size_t)envelope_scan(job->text, MAX_DEPTH, job->scratch, &job->env, NULL);
+    job->sum += (size_t)envelope_scan(job->text, MAX_DEPTH, DIALECT_SLASH, job->scratch,
+                                      &job->env, NULL);
     job->sum += (size_t)kind_parse(job->env.kind_text, &job->env.kind);
     job->sum += (size_t)capability_new(
         S("{\"kind\":\"mcp/request:tools/*\",\"payload\":{\"params\":{"

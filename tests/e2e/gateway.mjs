@@ -168,7 +168,7 @@ export async function expectOnly(clients, sender) {
 }
 
 export function changesIn({ kind, payload }) {
-    if (kind !== 'system/presence')
+    if (!/^system[/.]presence$/.test(kind))
         return [];
     return payload.event === 'batch' ? payload.participants : [{ event: payload.event, ...payload.participant }];
 }
@@ -247,7 +247,7 @@ class Gateway {
     async join(id, { isPresent = false, ...options } = {}) {
         const client = await this.open(id, options);
 
-        client.welcome = await expect(client, (json) => json.kind === 'system/welcome');
+        client.welcome = await expect(client, (json) => /^system[/.]welcome$/.test(json.kind));
         const { announced, presence } = client.welcome.payload.moot;
         if (!isPresent && !announced && presence !== 'off')
             await expect(client, (json) => changesIn(json).some((one) => one.event === 'join' && one.id === id));

@@ -46,6 +46,7 @@ test('D4: the welcome comes first, in exactly this shape', async () => {
                 topic: 'shape',
                 routing: 'all',
                 presence: 'each',
+                dialect: 'slash',
                 validation: 'lazy',
                 announced: false,
                 proposals: [],

@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
     arena_init(&scratch, ROOM);
     arena_init(&arena, (size_t)128 * ROOM);
-    err = envelope_scan(text, 128, &scratch, &env, &problem);
+    err = envelope_scan(text, 128, DIALECT_SLASH, &scratch, &env, &problem);
     tree_err = json_parse(text, &arena, &root, &tree_problem);
     if (err)
         check_refused(text, err, &env, &problem);

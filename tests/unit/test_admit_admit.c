@@ -194,7 +194,7 @@ TEST(each_check_refuses_with_its_error_and_says_which_field_is_at_fault)
         { S("{"),                                           ERR_MALFORMED_ENVELOPE,   S(""), NULL },
         { S("[]"),                                          ERR_MALFORMED_ENVELOPE,   S(""), NULL },
         { S("{\"protocol\":\"mcpx/v0.1\"}"),                ERR_MALFORMED_ENVELOPE,   S("id"), "is missing" },
-        { S("{\"protocol\":\"mcp-x/v0\"}"),                 ERR_UNSUPPORTED_PROTOCOL, S("protocol"), "supported: mcpx/v0.1" },
+        { S("{\"protocol\":\"mcp-x/v0\"}"),                 ERR_UNSUPPORTED_PROTOCOL, S("protocol"), "mcp-x/v0 was an early draft and is not spoken; use mcpx/v0.1, or mcpx/draft with dialect=dotted" },
         { S("{\"a\":\"\xff\"}"),                            ERR_UTF8,                 S(""), "not UTF-8" },
         { TEXT("n", "a", "Chat", ""),                       ERR_MALFORMED_KIND,       S("kind"), "not a kind of this protocol" },
         { TEXT("n", "a", "system/error", ""),               ERR_RESERVED_NAMESPACE,   S("kind"), "only the gateway sends system and presence kinds" },

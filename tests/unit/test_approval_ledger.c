@@ -57,7 +57,8 @@ static void scan(struct book *book, struct note note, struct envelope *ret)
     buf_putf(&text, ",\"kind\":\"%s\",\"payload\":{}}", note.kind);
     kept = arena_str(&book->arena, buf_str(&text));
     buf_done(&text);
-    CHECK_INT(envelope_scan(kept, JSON_MAX_DEPTH, &book->arena, ret, NULL), OK);
+    CHECK_INT(envelope_scan(kept, JSON_MAX_DEPTH, DIALECT_SLASH, &book->arena, ret, NULL),
+              OK);
     CHECK_INT(kind_parse(ret->kind_text, &ret->kind), OK);
 }
 

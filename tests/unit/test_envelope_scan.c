@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ static enum err scan_room(struct str text, size_t room)
     arena_init(&scratch, room);
     env = (struct envelope){ .id = S("stale") };
     problem = (struct envelope_problem){ .what = "" };
-    return envelope_scan(text, ENVELOPE_DEFAULT_DEPTH, &scratch, &env, &problem);
+    return envelope_scan(text, ENVELOPE_DEFAULT_DEPTH, DIALECT_SLASH, &scratch, &env,
+                         &problem);
 }
 
 static enum err scan(struct str text)
@@ -463,10 +465,49 @@ TEST(d20_a_foreign_protocol_is_told_before_other_fields_but_after_grammar)
 
     FOR_EACH_CASE(c, cases) {
         CHECK_INT(scan(c->text), c->err);
-        if (c->err == ERR_UNSUPPORTED_PROTOCOL) {
-            CHECK_STR(str_of(problem.what), S("supported: mcpx/v0.1"));
+        if (c->err == ERR_UNSUPPORTED_PROTOCOL)
             CHECK_STR(problem.field, S("protocol"));
+    }
+}
+
+TEST(d20_each_dialect_has_its_protocol_and_says_how_to_get_the_other)
+{
+    static const char old[] = "mcp-x/v0 was an early draft and is not spoken; use "
+                              "mcpx/v0.1, or mcpx/draft with dialect=dotted";
+    static const char slash[] =
+        "mcpx/v0.1 is spoken here; mcpx/draft is with dialect=dotted";
+    static const char dotted[] =
+        "mcpx/draft is spoken here; mcpx/v0.1 is with dialect=slash";
+    static const struct {
+        const char *protocol;
+        enum dialect dialect;
+        const char *what; /* NULL: it is spoken */
+    } cases[] = {
+        { "mcpx/v0.1", DIALECT_SLASH, NULL },     { "mcpx/draft", DIALECT_DOTTED, NULL },
+        { "mcpx\\/draft", DIALECT_DOTTED, NULL }, { "mcpx/draft", DIALECT_SLASH, slash },
+        { "mcpx/v0.2", DIALECT_SLASH, slash },    { "mcpx/v0.1", DIALECT_DOTTED, dotted },
+        { "", DIALECT_DOTTED, dotted },           { "mcp-x/v0", DIALECT_SLASH, old },
+        { "mcp-x/v0", DIALECT_DOTTED, old },
+    };
+    char text[256];
+
+    FOR_EACH_CASE(c, cases) {
+        int len = snprintf(text, sizeof(text),
+                           "{\"protocol\":\"%s\",\"id\":\"1\",\"from\":\"a\","
+                           "\"kind\":\"x\\u002ey\",\"payload\":{}}",
+                           c->protocol);
+        struct str whole = { text, (size_t)len };
+
+        arena_reset(&scratch);
+        CHECK_INT(envelope_scan(whole, 128, c->dialect, &scratch, &env, &problem),
+                  c->what ? ERR_UNSUPPORTED_PROTOCOL : OK);
+        if (c->what) {
+            CHECK_STR(str_of(problem.what), str_of(c->what));
+            continue;
         }
+        CHECK_STR(env.raw_protocol, str_of(c->protocol));
+        CHECK_STR(env.raw_kind, S("x\\u002ey"));
+        CHECK_STR(env.kind_text, S("x.y"));
     }
 }
 
@@ -502,7 +543,7 @@ TEST(the_id_of_a_refused_envelope_is_kept_when_there_is_exactly_one)
         CHECK_STR(env.id, c->id);
         CHECK(env.from.ptr == NULL && env.to == NULL && env.payload.text.ptr == NULL);
         CHECK(problem.what && *problem.what);
-        CHECK(envelope_scan(c->text, 128, &scratch, &env, NULL) != OK);
+        CHECK(envelope_scan(c->text, 128, DIALECT_SLASH, &scratch, &env, NULL) != OK);
     }
 }
 
@@ -523,8 +564,8 @@ TEST(d12_nesting_counts_from_the_envelope_itself)
             CHECK_STR(str_of(problem.what), S("nested too deeply"));
         buf_done(&text);
     }
-    CHECK_INT(envelope_scan(S(HEAD "}"), 2, &scratch, &env, &problem), OK);
-    CHECK_INT(envelope_scan(S(HEAD "}"), 1, &scratch, &env, &problem),
+    CHECK_INT(envelope_scan(S(HEAD "}"), 2, DIALECT_SLASH, &scratch, &env, &problem), OK);
+    CHECK_INT(envelope_scan(S(HEAD "}"), 1, DIALECT_SLASH, &scratch, &env, &problem),
               ERR_MALFORMED_ENVELOPE);
 }
 

@@ -55,7 +55,9 @@ TEST(what_the_gateway_says_is_an_envelope_that_others_could_not_send)
     system_participant(&w, S("a"), (struct system_capabilities){ .patterns = S("[]") },
                        S("agent"));
     system_end(&w);
-    CHECK_INT(envelope_scan(buf_str(&out), JSON_MAX_DEPTH, &arena, &env, NULL), OK);
+    CHECK_INT(
+        envelope_scan(buf_str(&out), JSON_MAX_DEPTH, DIALECT_SLASH, &arena, &env, NULL),
+        OK);
     CHECK_STR(env.from, S(SYSTEM_SENDER));
     CHECK_STR(env.correlation_id, S("2"));
     CHECK(envelope_names(&env, S("\u00e9")));

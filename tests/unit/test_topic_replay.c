@@ -69,7 +69,7 @@ static struct str ids_of(struct fake_member *m, struct buf *out)
         struct envelope env;
 
         arena_reset(&arena);
-        if (envelope_scan(line, JSON_MAX_DEPTH, &arena, &env, NULL))
+        if (envelope_scan(line, JSON_MAX_DEPTH, DIALECT_SLASH, &arena, &env, NULL))
             buf_put(out, line);
         else if (str_eq(env.kind_text, S("system/gap")))
             buf_putc(out, '-');

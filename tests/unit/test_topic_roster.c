@@ -35,7 +35,7 @@ TEST(a_roster_lists_those_that_were_announced_and_never_oneself)
     fake_topic_init(&fake, NULL);
     fake_join(&fake, &a, S("a"), joining);
     CHECK_STR(welcomed(&a), S("<>\n"));
-    CHECK(!fake.topic.roster); /* who is alone costs none */
+    CHECK(!fake.topic.rosters[DIALECT_SLASH]); /* who is alone costs none */
     fake_join(&fake, &b, S("b"), joining);
     CHECK_STR(welcomed(&b), S("<>\n")); /* a is pending: its join follows */
     announce_all(&fake);
@@ -102,22 +102,22 @@ TEST(welcomes_share_one_block_which_later_joins_extend)
     announce_all(&fake);
     fake_join(&fake, &b, S("b"), joining);
     welcome(&b);
-    roster = fake.topic.roster;
+    roster = fake.topic.rosters[DIALECT_SLASH];
     CHECK_INT(roster->refs, 2); /* the topic's and b's */
     announce_all(&fake);
-    CHECK(fake.topic.roster == roster);
+    CHECK(fake.topic.rosters[DIALECT_SLASH] == roster);
     fake_join(&fake, &c, S("c"), joining);
     fake_join(&fake, &d, S("d"), joining);
     welcome(&c);
     welcome(&d);
-    CHECK(fake.topic.roster == roster);
+    CHECK(fake.topic.rosters[DIALECT_SLASH] == roster);
     CHECK_INT(roster->refs, 4);
     CHECK(str_starts(fake_texts(&b), S("<" ELEMENT("a") ">\n")));
     CHECK_STR(fake_texts(&c), S("<" ELEMENT("a") "," ELEMENT("b") ">\n"));
     CHECK_INT(roster->refs, 2);
     fake_leave(&b);
     announce_all(&fake); /* c and d have come, b has gone */
-    CHECK(fake.topic.roster == NULL);
+    CHECK(fake.topic.rosters[DIALECT_SLASH] == NULL);
     CHECK(str_starts(fake_texts(&d), S("<" ELEMENT("a") "," ELEMENT("b") ">\n")));
     fake_leave(&a);
     fake_leave(&c);
@@ -144,8 +144,8 @@ TEST(a_roster_without_room_for_one_more_is_written_anew)
         for (size_t at = 0; at < text.len; at++)
             count += text.ptr[at] == '[';
         CHECK_INT(count, i);
-        written += fake.topic.roster != last;
-        last = fake.topic.roster;
+        written += fake.topic.rosters[DIALECT_SLASH] != last;
+        last = fake.topic.rosters[DIALECT_SLASH];
         announce_all(&fake);
     }
     CHECK(written > 1 && written < 20);
@@ -177,10 +177,11 @@ TEST(a_change_of_what_it_shows_is_in_the_next_roster)
     (void)participant_enter(&fake.topic, S("a"), TYPE_HUMAN, fake.caps, 0);
     CHECK_STR(welcomed(&b), S("<{\"id\":\"a\",\"capabilities\":[\"chat\"],"
                               "\"moot\":{\"type\":\"human\"}}>\n"));
-    CHECK(fake.topic.roster != NULL);
+    CHECK(fake.topic.rosters[DIALECT_SLASH] != NULL);
     (void)participant_enter(&fake.topic, S("a"), TYPE_HUMAN, fake.caps, 0);
     (void)participant_enter(&fake.topic, S("new"), TYPE_HUMAN, caps, 0);
-    CHECK(fake.topic.roster != NULL); /* nothing that it shows has changed */
+    CHECK(fake.topic.rosters[DIALECT_SLASH] !=
+          NULL); /* nothing that it shows has changed */
     capset_unref(caps);
     fake_leave(&a);
     fake_leave(&b);
@@ -198,9 +199,9 @@ TEST(a_roster_that_nobody_needs_is_dropped_by_the_second_sweep)
     fake_join(&fake, &b, S("b"), joining);
     welcome(&b);
     topic_sweep_roster(&fake.topic);
-    CHECK(fake.topic.roster != NULL);
+    CHECK(fake.topic.rosters[DIALECT_SLASH] != NULL);
     topic_sweep_roster(&fake.topic);
-    CHECK(fake.topic.roster == NULL);
+    CHECK(fake.topic.rosters[DIALECT_SLASH] == NULL);
     CHECK_STR(fake_texts(&b), S("<" ELEMENT("a") ">\n"));
     fake_leave(&a);
     fake_leave(&b);
@@ -220,7 +221,7 @@ TEST(a_blocked_member_shares_the_roster_and_copies_the_log)
     fake_say(&fake, NULL, S("before"), NULL);
     welcome(&b);
     fake_say(&fake, NULL, S("behind"), NULL);
-    roster = fake.topic.roster;
+    roster = fake.topic.rosters[DIALECT_SLASH];
     CHECK_INT(fake_read(&b, 8, 15), 15); /* in the middle of the begin of the welcome */
     CHECK_INT(member_backlog(&b.member), 4 + 6); /* only "behind" counts */
     member_set_blocked(&b.member, true);
