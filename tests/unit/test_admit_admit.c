@@ -170,6 +170,74 @@ static enum err send(struct gate *gate, struct member *member, struct str text)
 #define TEXT(id, from, kind, more) SAYING(id, from, kind, "{}" more)
 #define ABOUT(id)                  ",\"correlation_id\":\"" id "\""
 
+#define DRAFT(id, kind, payload)                                                       \
+    S("{\"protocol\":\"mcpx/draft\",\"id\":\"" id "\",\"from\":\"h\",\"kind\":\"" kind \
+      "\",\"payload\":" payload "}")
+#define SLASHES(id, kind, payload)                                                    \
+    S("{\"protocol\":\"mcpx/v0.1\",\"id\":\"" id "\",\"from\":\"h\",\"kind\":\"" kind \
+      "\",\"payload\":" payload "}")
+
+TEST(d20_what_comes_in_dots_is_judged_and_kept_in_slashes)
+{
+    /* clang-format off */
+    static const struct { struct str text; enum err err; struct str kept, kind; } cases[] = {
+        { DRAFT("1", "chat.message", "{}"),                          OK, SLASHES("1", "chat", "{}"), S("chat") },
+        { DRAFT("2", "mcp.request.x:y", "{\"method\":\"x\",\"params\":{\"name\":\"y\"}}"),
+          OK, SLASHES("2", "mcp/request:x:y", "{\"method\":\"x\",\"params\":{\"name\":\"y\"}}"), S("mcp/request:x:y") },
+        { DRAFT("3", "mcp.request.x", "{\"method\":\"y\"}"),         ERR_KIND_PAYLOAD_MISMATCH, {}, S("mcp/request:x") },
+        { DRAFT("4", "a.b", "{}"),                                   ERR_CAPABILITY_VIOLATION, {}, S("a/b") },
+        { DRAFT("5", "system.x", "{}"),                              ERR_RESERVED_NAMESPACE, {}, S("system/x") },
+        { DRAFT("6", "system.presence.join", "{}"),                  ERR_MALFORMED_KIND, {}, S("system.presence.join") },
+        { DRAFT("7", "mcp/approve", "{}"),                           ERR_MALFORMED_KIND, {}, S("mcp/approve") },
+        { DRAFT("8", "mcpx.approve.proposal", "{}"),                 ERR_MISSING_CORRELATION, {}, S("mcp/approve") },
+        { DRAFT("1", "chat.message", "{}"),                          ERR_DUPLICATE_ID, {}, S("chat") },
+        { SLASHES("9", "chat", "{}"),                                ERR_UNSUPPORTED_PROTOCOL, {}, S("") },
+    };
+    /* clang-format on */
+    struct gate gate;
+    struct buf space;
+
+    gate_init(&gate);
+    buf_init(&space, 4096);
+    FOR_EACH_CASE(c, cases) {
+        struct topic *topic = &gate.room.topic;
+        uint64_t seq = topic->ring.next_seq;
+        struct admission a = { .room = &gate.room,
+                               .sender = gate.h.participant,
+                               .member = &gate.h,
+                               .dialect = DIALECT_DOTTED,
+                               .text = c->text,
+                               .limits = &gate.limits,
+                               .scratch = &gate.scratch,
+                               .now_ms = gate.now_ms,
+                               .wall_ms = gate.wall_ms };
+
+        CHECK_INT(admit(&a, &gate.refusal), c->err);
+        CHECK_STR(admission_kind(&a), c->kind);
+        CHECK_INT(topic->ring.next_seq, c->err ? seq : seq + 1);
+        if (c->err)
+            continue;
+        CHECK_STR(entry_text(ring_at(&topic->ring, seq)), c->kept);
+        CHECK_STR(admission_text(&a, &space), c->kept);
+        CHECK(ring_at(&topic->ring, seq)->was_checked);
+    }
+    buf_done(&space);
+    gate_done(&gate);
+}
+
+TEST(d21_while_a_dotted_member_is_present_the_room_is_strict)
+{
+    struct str spoof = SLASHES("1", "mcp/request:x", "{\"method\":\"y\"}");
+    struct gate gate;
+
+    gate_init(&gate);
+    gate.room.topic.dotted_count = 1;
+    CHECK_INT(send(&gate, &gate.h, spoof), ERR_KIND_PAYLOAD_MISMATCH);
+    gate.room.topic.dotted_count = 0;
+    CHECK_INT(send(&gate, &gate.h, spoof), OK);
+    gate_done(&gate);
+}
+
 TEST(what_passes_is_in_the_log_byte_for_byte)
 {
     struct gate gate;

@@ -113,6 +113,59 @@ TEST(the_answer_proves_the_key_and_names_the_extension)
     arena_done(&scratch);
 }
 
+#define WANTS "Sec-WebSocket-Protocol: "
+
+TEST(rfc6455_4_2_2_the_first_known_offer_is_chosen_in_the_order_of_the_client)
+{
+    static const struct str known[] = { S("a"), S("b.c") };
+    static const struct {
+        struct str headers;
+        size_t chosen;
+    } cases[] = {
+        { S(""), 2 },
+        { S(WANTS "a\r\n"), 0 },
+        { S(WANTS "x, b.c, a\r\n"), 1 },
+        { S(WANTS " ,, a ,b.c\r\n"), 0 },
+        { S(WANTS "x\r\n" WANTS "b.c\r\n"), 1 },
+        { S(WANTS "x\r\nsec-websocket-PROTOCOL: a\r\n"), 0 },
+        { S(WANTS "A, b.C, b, bxc\r\n"), 2 },
+        { S(WANTS "\r\n"), 2 },
+    };
+    static const struct http_limits limits = { 16 * 1024, 8 * 1024 };
+    struct arena scratch;
+    struct buf head;
+
+    arena_init(&scratch, 1024 * 1024);
+    buf_init(&head, 4096);
+    FOR_EACH_CASE(c, cases) {
+        struct http_request req;
+        const char *why = "";
+        size_t used = 0;
+
+        buf_clear(&head);
+        buf_putf(&head, "GET / HTTP/1.1\r\nHost: x\r\n" STR_FMT "\r\n",
+                 STR_ARG(c->headers));
+        CHECK_INT(
+            http_request_parse(buf_str(&head), &limits, &scratch, &req, &used, &why), OK);
+        CHECK_INT(upgrade_choose(&req, (struct str_list){ known, 2 }), c->chosen);
+    }
+    buf_done(&head);
+    arena_done(&scratch);
+}
+
+TEST(the_answer_names_the_subprotocol_that_was_chosen)
+{
+    struct upgrade upgrade = { .key = S("dGhlIHNhbXBsZSBub25jZQ=="),
+                               .subprotocol = S("mcpx.draft") };
+    struct buf answer;
+
+    buf_init(&answer, 4096);
+    upgrade_write(&answer, &upgrade);
+    CHECK(
+        str_ends(buf_str(&answer), S("\r\nSec-WebSocket-Protocol: mcpx.draft\r\n\r\n")));
+    buf_done(&answer);
+}
+
 TEST(refusals_say_what_would_have_been_right)
 {
     CHECK_STR(upgrade_refusal_headers(ERR_METHOD), S("Allow: GET\r\n"));
