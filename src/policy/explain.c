@@ -228,7 +228,7 @@ static const char *why_malformed(struct str kind)
         return "it is empty";
     if (kind.len > KIND_MAX_BYTES)
         return "it has more than 2048 bytes";
-    if (str_starts(kind, S("mcp/")))
+    if (str_starts(kind, S("mcp/")) || str_starts(kind, S("mcp.")))
         return "mcp kinds are mcp/request:, mcp/response: or mcp/proposal: with METHOD or METHOD:CONTEXT, and mcp/approve, mcp/withdraw, mcp/reject";
     if (str_starts(kind, S("mcpx/")) || str_starts(kind, S("chat/")) ||
         str_starts(kind, S("presence/")))
@@ -322,18 +322,30 @@ static bool is_allowed(struct str kind, const struct tally *tally)
     return by_kind.what ? by_kind.is_allowed : tally->verdict == VERDICT_ALLOW;
 }
 
+/* People ask in either spelling; the policy thinks in slashes. */
+static struct str in_slashes(struct str kind, char *space)
+{
+    struct str slash = kind;
+
+    if (pattern_dialect(kind) == DIALECT_DOTTED)
+        (void)kind_to_slash(kind, space, &slash);
+    return slash;
+}
+
 bool policy_explain(struct str kind, struct str_list capabilities, struct buf *out)
 {
     static const struct str words[] = { [VERDICT_DENY] = S("  no: "),
                                         [VERDICT_ALLOW] = S("  yes: "),
                                         [VERDICT_INSPECT] = S("  perhaps: ") };
     struct str_list list = to_judge(kind, capabilities);
+    char space[KIND_MAX_BYTES];
     struct tally tally = {};
     struct buf reason;
 
     buf_init(&reason, REASON_MAX_BYTES);
     put_quoted(out, kind);
     buf_putc(out, '\n');
+    kind = in_slashes(kind, space);
     for (size_t i = 0; i < list.count; i++) {
         enum verdict verdict;
 
@@ -371,6 +383,7 @@ static void write_judged(struct json_writer *w, struct str text, enum verdict ve
 bool policy_explain_json(struct str kind, struct str_list capabilities, struct buf *out)
 {
     struct str_list list = to_judge(kind, capabilities);
+    char space[KIND_MAX_BYTES];
     struct tally tally = {};
     struct json_writer w;
     struct buf reason;
@@ -379,6 +392,7 @@ bool policy_explain_json(struct str kind, struct str_list capabilities, struct b
     json_write_init(&w, out);
     json_object_open(&w);
     json_put_str(&w, S("kind"), kind);
+    kind = in_slashes(kind, space);
     json_key(&w, S("capabilities"));
     json_array_open(&w);
     for (size_t i = 0; i < list.count; i++) {

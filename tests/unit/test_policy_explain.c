@@ -94,6 +94,34 @@ TEST(without_capabilities_everything_but_ones_own_routing_is_denied)
     buf_done(&out);
 }
 
+TEST(d20_kinds_and_patterns_may_be_asked_about_in_both_spellings)
+{
+    /* clang-format off */
+    static const struct { struct str kind, pattern, text; bool is_allowed; } cases[] = {
+        { S("chat.message"), S("chat"),
+          S("\"chat.message\"\n  \"chat\"  yes: it is the same\nallowed by \"chat\"\n"), true },
+        { S("mcp/request:tools/call:x"), S("mcp.request.tools/call"),
+          S("\"mcp/request:tools/call:x\"\n  \"mcp.request.tools/call\"  yes: it names the METHOD, and any CONTEXT goes with it\n"
+            "allowed by \"mcp.request.tools/call\"\n"), true },
+        { S("mcp.request.tools/call"), S("mcp.request.tools/call:x"),
+          S("\"mcp.request.tools/call\"\n  \"mcp.request.tools/call:x\"  no: it names a CONTEXT and so never covers the bare METHOD\n"
+            "denied: no capability covers it\n"), false },
+        { S("mcpx.approve.proposal"), S("mcp.*"),
+          S("\"mcpx.approve.proposal\"\n  \"mcp.*\"  no: at byte 4 the pattern has \".*\", the kind \"x.approve.proposal\"\n"
+            "denied: no capability covers it\n"), false },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct buf out;
+
+        buf_init(&out, 4096);
+        CHECK_INT(policy_explain(c->kind, LIST(c->pattern), &out), c->is_allowed);
+        CHECK_STR(buf_str(&out), c->text);
+        buf_done(&out);
+    }
+}
+
 TEST(the_json_form_says_the_same)
 {
     struct buf out;
@@ -130,6 +158,7 @@ TEST(the_explanation_agrees_with_the_capset)
         S("mcp/*"), S("mcp/request:*"), S("mcp/request:*/list"), S("mcp/*:tools/call"),
         S("mcp/request:tools/call:x"), S("chat"), S("*"), S("**"), S("*/status"),
         S("mcp/request:tools/call"), S("mcp/**:tools/*l"), S("a*b"),
+        S("mcp.*"), S("mcp.request.*/list"), S("chat.message"), S("mcpx.*"), S("agent.*"),
     };
     static const struct str kinds[] = {
         S("chat"), S("mcp/request:tools/call"), S("mcp/request:tools/call:x"),
