@@ -51,6 +51,13 @@ const expected = { // id: lobby, narrow, secret
 };
 const listed = async (id) => (await gateway.request('GET /topics', { token: `${id}-token` })).json.topics.map(({ name }) => name).sort();
 
+test('whoever is turned away makes no topic', async () => {
+    for (const knock of Object.values(doors))
+        for (const topic of ['narrow', 'secret'])
+            assert.ok((await knock('almost', topic)).status >= 403);
+    assert.deepEqual((await gateway.request('GET /admin/topics', { token: 'boss-token' })).json.topics, []);
+});
+
 for (const [door, knock] of Object.entries(doors))
     test(`access holds at the door ${door}`, async () => {
         for (const [id, statuses] of Object.entries(expected))

@@ -10,7 +10,7 @@ let gateway;
 
 before(async () => {
     gateway = await startGateway({
-        tokens: [...people('human', 'other'), person('agent', { capabilities: ['mcp/proposal:*', 'chat'] }),
+        tokens: [person('human', { type: 'human' }), ...people('other'), person('agent', { capabilities: ['mcp/proposal:*', 'chat'] }),
             person('full', { profile: 'full' }), person('watcher', { capabilities: ['chat'] })],
         limits: { rate_messages: 0 },
         topics: { named: { tiny: { ring_messages: 2, proposal_expiry: '1s' }, brief: { proposal_expiry: '1s' }, free: { proposals: 'free' } } },

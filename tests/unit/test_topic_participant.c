@@ -103,3 +103,21 @@ TEST(nobody_is_forgotten_while_the_ring_holds_what_he_may_have_seen)
     CHECK(!is_known(&fake, S("late")));
     fake_topic_done(&fake);
 }
+
+TEST(who_is_forgotten_stands_in_no_list_of_offenders)
+{
+    struct fake_topic fake;
+    struct conduct *conduct;
+    struct link offenders;
+
+    fake_topic_init(&fake, &no_ring);
+    list_init(&offenders);
+    conduct = participant_conduct(enter(&fake, S("eve")));
+    CHECK(participant_conduct(enter(&fake, S("eve"))) == conduct);
+    CHECK_STR(conduct->participant->id, S("eve"));
+    list_append(&offenders, &conduct->offender_link);
+    topic_forget_absent(&fake.topic, fake.now_ms);
+    CHECK(!is_known(&fake, S("eve")));
+    CHECK(list_is_empty(&offenders));
+    fake_topic_done(&fake);
+}
