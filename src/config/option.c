@@ -48,7 +48,7 @@ static const struct option topic_options[] = {
     { ROW_MS(struct config_topic, proposal_expiry), .preset = "5m",   .min = "1s", .max = "24h",     .help = "how long a proposal stays open" },
     { ROW_MS(struct config_topic, presence_delay),  .preset = "50ms", .min = "0",  .max = "1s",      .help = "how long joins and leaves are collected" },
     { T(max_members,         OPTION_COUNT),  .preset = "10000", .min = "1", .max = "1000000",        .help = "members at a time" },
-    { T(announce_violations, OPTION_BOOL),   .preset = "off",   .choices = off_on,                   .help = "tell the topic about refused envelopes" },
+    { T(announce_violations, OPTION_BOOL),   .preset = "off",   .choices = off_on,                   .help = "tell the topic about envelopes that their senders may not send" },
     { T(loop_guard,          OPTION_COUNT),  .preset = "200",   .min = "1", .max = "1000000000", .word = "off", .help = "envelopes of agents in a row, without a human speaking, before agents' requests are refused" },
 };
 #undef T
