@@ -2,7 +2,7 @@
 // The documents say what the program is: every route, error, close code, metric, log event,
 // command and option stands in them. UPDATE_DOCS=1 writes the options into docs/CONFIG.md.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -94,7 +94,7 @@ test('docs/CONFIG.md holds what the program says about its options', () => {
 });
 
 test('the patterns of the worked table are judged as it says', () => {
-    const rows = all(protocol, /^\| `([^`|]+)` \| `([^`|]+)` \| (allowed|denied|refused) \|/gm, 20);
+    const rows = all(protocol, /^\| `([^`|{]+)` \| `([^`|]+)` \| (allowed|denied|refused) \|/gm, 20);
 
     for (const [kind, pattern, verdict] of rows) {
         let said;
@@ -104,6 +104,18 @@ test('the patterns of the worked table are judged as it says', () => {
             said = error.stdout;
         }
         assert.equal(/^(allowed|denied|refused)/m.exec(said)?.[1], verdict, `${kind} under ${pattern}`);
+    }
+});
+
+test('the payloads of the worked table are judged as it says', () => {
+    const rows = all(protocol, /^\| `(\{[^`|]+\})` \| `(\{[^`|]*\})` \| (allowed|denied) \|/gm, 20);
+
+    for (const [conditions, payload, verdict] of rows) {
+        const args = ['explain', '--envelope', '-', '--capabilities', `[{"kind":"x/y","payload":${conditions}}]`];
+        const input = `{"protocol":"mcpx/v0.1","id":"1","from":"a","kind":"x/y","payload":${payload}}`;
+        const { status, stdout } = spawnSync(program, args, { input, encoding: 'utf8' });
+        assert.match(stdout, verdict === 'allowed' ? /^allowed/m : /^refused: capability_violation/m, `${payload} under ${conditions}`);
+        assert.equal(status, verdict === 'allowed' ? 0 : 1);
     }
 });
 
