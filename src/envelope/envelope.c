@@ -16,7 +16,8 @@
 #include "envelope/lookalike.h"
 
 enum form {
-    FORM_TEXT,  /* a string of min to max bytes */
+    FORM_RAW,  /* a string; what it says was judged before, and it is kept as it stands */
+    FORM_TEXT, /* a string of min to max bytes */
     FORM_TOKEN, /* the same without control characters */
     FORM_TIME,  /* a string with an RFC 3339 date-time */
     FORM_LIST,  /* a list of non-empty strings */
@@ -59,7 +60,7 @@ static const struct {
     size_t min, max; /* bytes */
     size_t offset;   /* of a struct str or a struct json_span in the envelope */
 } rules[FIELD_COUNT] = {
-    [FIELD_PROTOCOL]    = { FORM_TEXT,   true,  0, SIZE_MAX,        AT(protocol) },
+    [FIELD_PROTOCOL]    = { FORM_RAW,    true,  0, SIZE_MAX,        AT(raw_protocol) },
     [FIELD_ID]          = { FORM_TOKEN,  true,  1, ENVELOPE_MAX_ID, AT(id) },
     [FIELD_TS]          = { FORM_TIME,   false, 0, SIZE_MAX,        AT(ts) },
     [FIELD_FROM]        = { FORM_TOKEN,  true,  1, ENVELOPE_MAX_ID, AT(from) },
@@ -295,6 +296,11 @@ static enum err read_field(struct reader *r, enum field field, struct envelope *
         return rules[field].is_required ? complain(r, NULL, names[field], "is missing")
                                         : OK;
     switch (rules[field].form) {
+    case FORM_RAW:
+        if (span->type != JSON_STRING)
+            return complain(r, span->text.ptr, names[field], "must be a string");
+        *(struct str *)to = span->text;
+        return OK;
     case FORM_TEXT:
     case FORM_TOKEN:
     case FORM_TIME: return read_text(r, field, to);
@@ -371,7 +377,6 @@ static enum err read_envelope(struct reader *r, size_t max_depth, struct envelop
     }
     for (size_t i = 0; !r->err && i < FIELD_COUNT; i++)
         (void)read_field(r, (enum field)i, ret);
-    ret->raw_protocol = r->fields[FIELD_PROTOCOL].text;
     ret->raw_kind = r->fields[FIELD_KIND].text;
     return r->err;
 }

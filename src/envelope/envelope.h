@@ -25,7 +25,6 @@ enum {
 
 struct envelope {
     struct str text; /* all of it, as received */
-    struct str protocol;
     struct str id;
     struct str from;
     struct str ts; /* ptr NULL when absent, like the next two */

@@ -253,35 +253,25 @@ static void judge(struct ws_client *client, struct live_room *room, struct str t
         refuse(client, &a, &refusal);
 }
 
-/* What came in dots is not what will stand in the log. */
-static void judge_apart(struct ws_client *client, struct live_room *room,
-                        const struct ws_event *ev)
-{
-    char *copy = xmalloc(ev->body.len + 1);
-
-    unmask_to(copy, ev);
-    judge(client, room, (struct str){ copy, ev->body.len });
-    free(copy);
-}
-
-/* The one place where bytes become an envelope: unmasked into the log, judged there. */
+/* The one place where bytes become an envelope: unmasked into the log, judged there. What
+ * comes in dots is not what will stand in the log, and is judged apart. */
 static void receive(struct ws_client *client, const struct ws_event *ev)
 {
     struct worker *worker = client->worker;
     struct topic *topic = member_topic(&client->member);
     struct live_room *room = live_room_of(topic);
+    bool is_slash = client->member.lane->dialect == DIALECT_SLASH;
+    size_t len = ev->body.len;
     char *place;
 
     worker->metrics.envelopes_received++;
-    worker->metrics.bytes_received += ev->body.len;
+    worker->metrics.bytes_received += len;
     room_flush_presence(room);
-    if (client->member.lane->dialect != DIALECT_SLASH) {
-        judge_apart(client, room, ev);
-        return;
-    }
-    place = topic_reserve(topic, ev->body.len);
+    place = is_slash ? topic_reserve(topic, len) : xmalloc(len + 1);
     unmask_to(place, ev);
-    judge(client, room, (struct str){ place, ev->body.len });
+    judge(client, room, (struct str){ place, len });
+    if (!is_slash)
+        free(place);
 }
 
 static void send_pong(struct ws_client *client, struct str body)

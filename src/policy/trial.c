@@ -99,7 +99,7 @@ static void put_scanned(struct trial *t, size_t step, struct str text)
 {
     switch (step) {
     case 0: buf_putf(&t->reason, "%zu bytes", text.len); break;
-    case 1: put_quoted(&t->reason, t->env.protocol); break;
+    case 1: put_quoted(&t->reason, dialect_protocol(t->dialect)); break;
     default:
         buf_put(&t->reason, S("id "));
         put_quoted(&t->reason, t->env.id);

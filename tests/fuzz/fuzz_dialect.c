@@ -94,10 +94,10 @@ static void expect_rest(const struct envelope *a, const struct envelope *b)
         expect(str_eq(rest[0][i], rest[1][i]));
 }
 
-static bool is_plain(const struct envelope *env)
+static bool is_plain(const struct envelope *env, enum dialect dialect)
 {
     return env->raw_kind.ptr == env->kind_text.ptr &&
-           env->raw_protocol.ptr == env->protocol.ptr;
+           str_eq(env->raw_protocol, dialect_protocol(dialect));
 }
 
 static void check_envelope(struct str text, enum dialect from)
@@ -115,7 +115,7 @@ static void check_envelope(struct str text, enum dialect from)
         expect_same(&one->env, &other->env);
         expect_rest(&one->env, &other->env);
         back_bytes = translate(&other->env, from, &back);
-        if (is_plain(&one->env))
+        if (is_plain(&one->env, from))
             expect(str_eq(back, text));
         expect(from == DIALECT_SLASH || there.len <= text.len);
         free(there_bytes);

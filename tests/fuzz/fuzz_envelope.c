@@ -37,7 +37,7 @@ static void compare(const struct envelope *env, const struct json *root)
     size_t i = 0;
 
     expect(root->type == JSON_OBJECT);
-    expect_text(root, S("protocol"), env->protocol);
+    expect_text(root, S("protocol"), dialect_protocol(DIALECT_SLASH));
     expect_text(root, S("id"), env->id);
     expect_text(root, S("from"), env->from);
     expect_text(root, S("ts"), env->ts);

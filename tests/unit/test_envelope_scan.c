@@ -45,7 +45,7 @@ TEST(d7_the_fields_of_an_envelope_are_found)
 
     CHECK_INT(scan(text), OK);
     CHECK_STR(env.text, text);
-    CHECK_STR(env.protocol, S("mcpx/v0.1"));
+    CHECK_STR(env.raw_protocol, S("mcpx/v0.1"));
     CHECK_STR(env.id, S("i"));
     CHECK_STR(env.from, S("f"));
     CHECK_STR(env.ts, S("2025-08-26T14:00:00Z"));
