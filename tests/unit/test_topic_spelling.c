@@ -212,3 +212,27 @@ TEST(d21_replay_in_dots_leaves_out_what_does_not_pass_the_strict_check)
     fake_leave(&b);
     fake_topic_done(&fake);
 }
+
+TEST(d18_a_slow_reader_is_warned_in_its_own_spelling)
+{
+    static const struct topic_settings tight = { .ring_messages = 10,
+                                                 .ring_bytes = 1 << 20,
+                                                 .outbox_soft = 1,
+                                                 .outbox_hard = 1 << 20,
+                                                 .max_members = 9,
+                                                 .max_members_each = 9 };
+    struct fake_topic fake;
+    struct fake_member b;
+    struct str text;
+
+    fake_topic_init(&fake, &tight);
+    fake_join(&fake, &b, S("b"), dotted);
+    member_set_blocked(&b.member, true);
+    say(&fake, (struct topic_entry){ .text = S(SLASH "\"chat\",\"payload\":{}}") }, "1");
+    fake_wake(&fake.topic);
+    text = fake_texts(&b);
+    CHECK(contains(text, "\"kind\":\"system.error\""));
+    CHECK(contains(text, "slow_consumer") && !contains(text, "v0.1"));
+    fake_leave(&b);
+    fake_topic_done(&fake);
+}
