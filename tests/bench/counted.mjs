@@ -137,9 +137,10 @@ export class Seat {
   #tail = ''
   #wake = () => {}
 
-  constructor(socket, id) {
+  constructor(socket, id, isDotted) {
     this.socket = socket
     this.id = id
+    this.isDotted = isDotted
     socket.on('data', data => {
       this.received += data.length
       this.#tail = (this.#tail + data.toString('latin1')).slice(-4096)
@@ -149,12 +150,12 @@ export class Seat {
     socket.on('close', () => this.#wake())
   }
 
-  static async take(port, { topic, index, echo = true }) {
+  static async take(port, { topic, index, echo = true, isDotted = false }) {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    const seat = new Seat(socket, `${ID_PREFIX}-${index}`)
+    const seat = new Seat(socket, `${ID_PREFIX}-${index}`, isDotted)
 
     socket.write([
-      `GET /ws?topic=${topic}${echo ? '' : '&echo=off'} HTTP/1.1`,
+      `GET /ws?topic=${topic}${echo ? '' : '&echo=off'}${isDotted ? '&dialect=dotted' : ''} HTTP/1.1`,
       `Host: 127.0.0.1:${port}`,
       `Authorization: Bearer ${TOKEN_PREFIX}-${index}`,
       'Upgrade: websocket',

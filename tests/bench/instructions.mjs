@@ -7,12 +7,13 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CountedServer, frameSize, functionsOf, Seat } from './counted.mjs'
+import { byArguments } from './policy.mjs'
 import { ROOT, servers } from './servers.mjs'
 
 const HELP = `usage: node tests/bench/instructions.mjs [options]
 
   --servers LIST  of moot, floor (both)
-  --only LIST     of W1/1, W1/8, W2, W3, W6, join (all)
+  --only LIST     of W1/1, W1/8, W2, W2/strict, W2/arguments, W2/mixed, W3, W6, join (all)
   --profile       print in which functions the instructions are, too
   --top N         how many functions (20)
   --json          print the figures as JSON
@@ -29,7 +30,8 @@ const WARM_BATCH = 50
 const SIZE = 300
 const LARGE = 64 << 10
 const NEWCOMER = 2 * MANY
-const PARTICIPANTS = NEWCOMER + 1
+const ARGUERS = NEWCOMER + 1 // from here on participants may call by their arguments only
+const PARTICIPANTS = ARGUERS + 2 * MANY
 const SETTLED = 'settled' // the last that is said before counting
 
 let sent = 0
@@ -43,6 +45,15 @@ function padded(head, tail, size) {
 }
 
 const start = (id, from) => `{"protocol":"mcpx/v0.1","id":"${id}","from":"${from}"`
+
+// What a text grows by for a member that speaks the dotted dialect.
+const CALL_GROWTH = 'mcpx/draft'.length - 'mcpx/v0.1'.length
+const CHAT_GROWTH = CALL_GROWTH + 'chat.message'.length - 'chat'.length
+const heardAs = (seat, growth) => frameSize(SIZE + (seat.isDotted ? growth : 0))
+const spelt = ({ isDotted }, text) => !isDotted ? text : text
+  .replace('mcpx/v0.1', 'mcpx/draft')
+  .replace('"kind":"chat"', '"kind":"chat.message"')
+  .replace(/"kind":"mcp\/(\w+):/, '"kind":"mcp.$1.')
 
 const chat = (from, size = SIZE) =>
   padded(`${start(nextId(), from)},"kind":"chat","payload":{"text":"`, '"}}', size)
@@ -65,11 +76,11 @@ async function repeat(count, work) {
 // --- topics ---
 
 // Seats of one topic, whose presence has been announced and seen by all.
-async function occupy(server, topic, { count, first = 0, echo = true }) {
+async function occupy(server, topic, { count, first = 0, echo = true, isMixed = false }) {
   const seats = []
 
   await repeat(count, async i =>
-    seats.push(await Seat.take(server.port, { topic, index: first + i, echo })))
+    seats.push(await Seat.take(server.port, { topic, index: first + i, echo, isDotted: isMixed && i % 2 === 1 })))
   await settle(seats, echo)
   return seats
 }
@@ -79,7 +90,7 @@ async function settle(seats, echo) {
   for (const speaker of seats.slice(0, echo ? 1 : 2)) {
     const hearers = seats.filter(seat => echo || seat !== speaker)
 
-    await speaker.send([chat(speaker.id).replace('xxxxxxx', SETTLED)])
+    await speaker.send([spelt(speaker, chat(speaker.id)).replace('xxxxxxx', SETTLED)])
     await Promise.all(hearers.map(seat => seat.sees(SETTLED)))
   }
 }
@@ -137,15 +148,15 @@ const emptyTurn = async server =>
   (await server.count(() => repeat(10, () => server.inOneTurn(() => {})))).total / 10
 
 // Two members each, who do not hear themselves.
-async function occupyPairs(server) {
+async function occupyPairs(server, { topic, first, isMixed }) {
   const pairs = []
 
   await repeat(MANY, async i => {
-    const pair = await occupy(server, `pair-${i}`, { count: 2, first: 2 * i, echo: false })
+    const pair = await occupy(server, `${topic}-${i}`, { count: 2, first: first + 2 * i, echo: false, isMixed })
 
     await repeat(RING / WARM_BATCH, async () => {
       await pair[0].send(times(WARM_BATCH, () => chat(pair[0].id)))
-      await pair[1].takes(WARM_BATCH * frameSize(SIZE))
+      await pair[1].takes(WARM_BATCH * heardAs(pair[1], CHAT_GROWTH))
     })
     pairs.push(pair)
   })
@@ -157,8 +168,8 @@ async function callAll(server, pairs) {
   const ids = pairs.map(nextId)
   const oneWay = async (from, texts) => {
     await server.inOneTurn(() =>
-      Promise.all(pairs.map((pair, i) => pair[from].send([texts[i]]))))
-    await Promise.all(pairs.map(pair => pair[1 - from].takes(frameSize(SIZE))))
+      Promise.all(pairs.map((pair, i) => pair[from].send([spelt(pair[from], texts[i])]))))
+    await Promise.all(pairs.map(pair => pair[1 - from].takes(heardAs(pair[1 - from], CALL_GROWTH))))
   }
 
   await oneWay(0, pairs.map(([a, b], i) => request(ids[i], a.id, b.id)))
@@ -167,9 +178,9 @@ async function callAll(server, pairs) {
 
 // Request and response in topics of two: what a message costs that has a turn for itself,
 // and what one adds to a turn of others.
-async function pingPong(server, { rounds }) {
+async function pingPong(server, { rounds, topic, first = 0, isMixed = false }) {
   const empty = await emptyTurn(server)
-  const pairs = await occupyPairs(server)
+  const pairs = await occupyPairs(server, { topic, first, isMixed })
   const turnsOf = async someIn => {
     const { total, part } = await server.count(() =>
       repeat(rounds, i => callAll(server, someIn(i))))
@@ -229,7 +240,10 @@ async function presence(server, { rounds }) {
 export const scenarios = [
   { id: 'W1/1', title: `${SIZE} B to a topic, one at a time`, run: s => fanOut(s, { rounds: 400 }) },
   { id: 'W1/8', title: `${SIZE} B to a topic, eight at a time`, run: s => fanOut(s, { rounds: 400, batch: 8 }) },
-  { id: 'W2', title: 'request and response in topics of two', run: s => pingPong(s, { rounds: 48 }) },
+  { id: 'W2', title: 'request and response in topics of two', run: s => pingPong(s, { rounds: 48, topic: 'pair' }) },
+  { id: 'W2/strict', title: 'the same in strict topics', only: 'moot', run: s => pingPong(s, { rounds: 48, topic: 'strict' }) },
+  { id: 'W2/arguments', title: 'the same, allowed by arguments', only: 'moot', run: s => pingPong(s, { rounds: 48, topic: 'arguments', first: ARGUERS }) },
+  { id: 'W2/mixed', title: 'the same, answered in the other dialect', only: 'moot', run: s => pingPong(s, { rounds: 48, topic: 'mixed', isMixed: true }) },
   { id: 'W3', title: `${MANY} publishers in a topic of ${MANY}, in one turn`, run: s => everybody(s, { rounds: 20 }) },
   { id: 'W6', title: `64 KiB to a topic of ${MANY}`, run: s => large(s, { rounds: 30 }) },
   { id: 'join', title: 'one comes and goes', only: 'moot', run: s => presence(s, { rounds: 10 }) },
@@ -245,6 +259,12 @@ const tableOf = ({ part, messages }) => [...functionsOf(part)]
 const rounded = figures =>
   Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, Math.round(value * 10) / 10]))
 
+const settings = {
+  limits: { ping_interval: 0 },
+  capabilities: i => i < ARGUERS ? '[mcp/*,chat]' : byArguments,
+  named: Object.fromEntries(times(MANY, i => [`strict-${i}`, { validation: 'strict' }])),
+}
+
 // All figures: { moot: { 'W1/1': { message, delivery }, … }, floor: … }, and where `profile`
 // is wanted the functions of each, in `functions`. `scan` is part of what a message costs.
 export async function measure({ build, names = ['moot', 'floor'], only, profile = false }) {
@@ -252,7 +272,7 @@ export async function measure({ build, names = ['moot', 'floor'], only, profile 
   const functions = {}
 
   for (const name of names) {
-    const server = await CountedServer.start(name, { build, participants: PARTICIPANTS, settings: { limits: { ping_interval: 0 } } })
+    const server = await CountedServer.start(name, { build, participants: PARTICIPANTS, settings })
 
     figures[name] = {}
     functions[name] = {}

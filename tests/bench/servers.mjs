@@ -30,14 +30,16 @@ process.on('exit', () => {
 // `settings` are those that a workload wants to be different.
 function mootConfig({ port, data, participants, settings }) {
   // Short, because ten thousand of them must fit into a file of 1 MiB.
-  const token = i => ` - {token: ${TOKEN_PREFIX}-${i},id: ${ID_PREFIX}-${i},capabilities: [mcp/*,chat]}`
+  const held = settings.capabilities ?? (() => '[mcp/*,chat]')
+  const token = i => ` - {token: ${TOKEN_PREFIX}-${i},id: ${ID_PREFIX}-${i},capabilities: ${held(i)}}`
+  const defaults = { max_members: 100000, loop_guard: 'off', ...settings.defaults }
 
   return [
     `listen: 127.0.0.1:${port}`,
     `data: ${data}`,
     `workers: ${settings.workers ?? 1}`,
     ...settings.tls ? [`tls: { certificate: "${settings.tls.certificate}", key: "${settings.tls.key}" }`] : [],
-    `topics: { open: true, max: ${settings.maxTopics ?? 100000}, defaults: { max_members: 100000, loop_guard: off } }`,
+    `topics: { open: true, max: ${settings.maxTopics ?? 100000}, defaults: ${JSON.stringify(defaults)}, named: ${JSON.stringify(settings.named ?? {})} }`,
     'limits:',
     '  connections_per_participant: 100000',
     '  rate_messages: 0',
