@@ -199,6 +199,7 @@ static void write_member(const struct member *member, struct worker *worker,
     json_put_str(w, S("type"), participant_type_name(p->type));
     json_put_str(w, S("routing"),
                  member->routing == ROUTE_ALL ? S("all") : S("directed"));
+    json_put_str(w, S("dialect"), dialect_name(member->lane->dialect));
     json_put_bool(w, S("paused"), p->is_paused);
     json_put_uint(w, S("violations"), p->conduct ? p->conduct->violations : 0);
     json_put_uint(w, S("waiting_bytes"), member_backlog(member));

@@ -26,7 +26,7 @@ async function fate(client, sent) {
 
 test('members: the list has the fields of the seed\'s 10.1, one entry per connection', async () => {
     const first = await gateway.join('alice', { topic: 'listed' });
-    await gateway.join('alice', { topic: 'listed', isPresent: true, routing: 'directed' });
+    await gateway.join('alice', { topic: 'listed', isPresent: true, routing: 'directed', dialect: 'dotted' });
     await gateway.join('bob', { topic: 'listed-too' });
     const listed = await members('listed');
 
@@ -39,6 +39,7 @@ test('members: the list has the fields of the seed\'s 10.1, one entry per connec
     }
     assert.notEqual(listed[0].connectionId, listed[1].connectionId);
     assert.deepEqual(listed.map(({ routing }) => routing).sort(), ['all', 'directed']);
+    assert.deepEqual(listed.map(({ dialect }) => dialect).sort(), ['dotted', 'slash']);
     const all = (await admin('GET /admin/members')).json.members;
     assert.equal(new Set(all.map(({ connectionId }) => connectionId)).size, all.length, 'names are unique over the workers');
     assert.deepEqual(new Set(all.map(({ topic }) => topic)), new Set(['listed', 'listed-too']));
