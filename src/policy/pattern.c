@@ -344,8 +344,10 @@ bool pattern_covers(const struct pattern *held, const struct pattern *wanted)
 
     if (held->dialect != wanted->dialect)
         return false;
+    memcpy(copy, wanted->text.ptr, text.len);
     for (size_t i = 0; i < text.len; i++)
-        copy[i] = wanted->text.ptr[i] == '*' ? anything : wanted->text.ptr[i];
+        if (copy[i] == '*')
+            copy[i] = anything;
     if (!matches_spelt(held, text))
         return false;
     if (!wanted->covers_contexts)

@@ -306,7 +306,7 @@ static const struct note *find_deciding(const struct trial *t)
 {
     const struct note *found = NULL;
 
-    for (size_t i = 0; i < t->note_count; i++) {
+    for (size_t i = 0; t->notes && i < t->note_count; i++) {
         const struct note *note = &t->notes[i];
 
         if (!note->allows)
