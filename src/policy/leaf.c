@@ -88,12 +88,11 @@ static bool item_matches(const struct item *item, enum json_type type, struct st
     return type != JSON_NUMBER || str_eq(item->text, text);
 }
 
+/* The type is one that the leaf names. */
 static bool accepts(const struct leaf *leaf, enum json_type type, struct str text)
 {
     bool is_named = !leaf->has_positive;
 
-    if (leaf->has_negated && type != JSON_STRING)
-        return false;
     for (size_t i = 0; i < leaf->count; i++) {
         bool matches = item_matches(&leaf->items[i], type, text);
 

@@ -413,6 +413,7 @@ TEST(attenuation_across_spellings_only_an_equal_respelling_counts)
         { S("mcp/request:a/b"),     S("mcp.request.a/b"),          true  },
         { S("mcp.request.a/b"),     S("mcp/request:a/b"),          true  },
         { S("mcp.request.a/b:*"),   S("mcp/request:a/b"),          false },
+        { S("t*.x"),                S("team.x"),                   false }, /* a slash pattern */
         { S("mcp.request.*"),       S("{" CALL ",\"payload\":{\"a\":1}}"), true },
     };
     /* clang-format on */
