@@ -168,6 +168,31 @@ test('D15: a pattern that covers the kind allows whatever an object says', async
     assert.equal(await outcome(both, calling('both', file({ path: '/etc' }))), 'ok');
 });
 
+test('D15, D20: objects are shown and matched in the spelling of who looks', async () => {
+    const respelt = (object) => ({ ...object, kind: object.kind.replace('mcp/request:', 'mcp.request.').replace('/*', '.*') });
+    const eve = await gateway.join('eve', { topic: 'dots', dialect: 'dotted' });
+    const dots = (params, kind = 'mcp.request.tools/call:read_file') =>
+        ({ ...calling('eve', params, { kind }), protocol: 'mcpx/draft' });
+
+    assert.deepEqual(eve.welcome.payload.you, {
+        id: 'eve', capabilities: ['chat.message'], moot: { type: 'agent', capabilities: [respelt(normal), respelt(small)] },
+    });
+    assert.equal(await outcome(eve, dots(file(good))), 'ok');
+    const sent = eve.send(dots(file({ ...good, path: '/etc' })));
+    const { payload } = await expect(eve, ({ correlation_id: about }) => about === sent.id);
+    assert.deepEqual([payload.attempted_kind, payload.your_capabilities, payload.moot.capabilities],
+        ['mcp.request.tools/call:read_file', ['chat.message'], [respelt(normal), respelt(small)]]);
+
+    const plain = await gateway.join('plain', { topic: 'dots' });
+    const change = await gateway.request('POST /admin/participants/plain/capabilities?topic=dots',
+        { token: 'boss-token', json: { add: [respelt(reads)] } });
+    assert.equal(change.status, 200, change.text);
+    const welcome = await expect(plain, ({ kind }) => kind === 'system/welcome');
+    assert.deepEqual(welcome.payload.you.moot.capabilities, [normal]);
+    assert.equal(await outcome(plain, calling('plain', file(good))), 'ok');
+    assert.equal(await outcome(plain, calling('plain', file({ ...good, path: '/etc' }))), 'capability_violation');
+});
+
 test('D15: tokens made at run time hold objects, and keep them', async () => {
     const made = await gateway.request('POST /admin/tokens', {
         token: 'boss-token', json: { id: 'tom', name: 'tom-1', capabilities: ['chat', reads, { kind: 'x/y', payload: {} }] },
