@@ -120,39 +120,34 @@ bool lookalike_is_any(struct str name, const struct str *known, size_t count)
     return is_any(folded_text(&folded), known, count);
 }
 
-static char lower(char c)
+bool lookalike_fold(struct str *rest, struct lookalike_fold *fold)
 {
-    return (char)(c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c);
-}
+    struct str name = *rest;
 
-/* Takes what the code point folds to off the known name; false if something else stands
- * there. */
-static bool take_one(struct str *known, uint32_t cp)
-{
-    struct folded folded = {};
-
-    if (!fold_one(&folded, cp) || folded.len > known->len)
+    if (name.len > sizeof(fold->text) - fold->len && is_folded(name))
         return false;
-    for (size_t i = 0; i < folded.len; i++)
-        if (lower(known->ptr[i]) != folded.text[i])
-            return false;
-    *known = str_slice(*known, folded.len, known->len);
-    return true;
-}
-
-bool lookalike_is(struct str name, struct str known)
-{
+    if (is_folded(name)) {
+        memcpy(fold->text + fold->len, name.ptr, name.len);
+        fold->len += name.len;
+        *rest = (struct str){};
+        return true;
+    }
     while (name.len) {
+        struct folded folded = {};
         uint32_t cp = 0;
         size_t len = utf8_read(name, &cp);
 
-        if (len == 0)
-            return false;
-        if (cp == 0 && known.len == 0)
-            return true;
-        if (!take_one(&known, cp))
-            return false;
         name = str_slice(name, len, name.len);
+        if (cp == 0 && len > 0) {
+            *rest = name;
+            return true;
+        }
+        if (len == 0 || !fold_one(&folded, cp) ||
+            folded.len > sizeof(fold->text) - fold->len)
+            return false;
+        memcpy(fold->text + fold->len, folded.text, folded.len);
+        fold->len += folded.len;
     }
-    return known.len == 0;
+    *rest = (struct str){};
+    return true;
 }

@@ -19,5 +19,15 @@ enum { LOOKALIKE_MAX = 16 }; /* the longest known name that can be asked for */
  * as well. */
 bool lookalike_is_any(struct str name, const struct str *known, size_t count);
 
-/* The same for one name of any length in ASCII, whose case does not matter. */
-bool lookalike_is(struct str name, struct str known);
+/* For names of up to LOOKALIKE_LONG bytes of ASCII, and for whoever compares with many of
+ * them: what a name folds to. */
+enum { LOOKALIKE_LONG = 64 };
+
+struct lookalike_fold {
+    char text[LOOKALIKE_LONG];
+    size_t len;
+};
+
+/* Folds on, behind what is folded already, up to a NUL or the end. `*rest` is then what
+ * follows the NUL; its ptr is NULL at the end. False: it cannot become such a name. */
+bool lookalike_fold(struct str *rest, struct lookalike_fold *fold);

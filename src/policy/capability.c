@@ -7,9 +7,8 @@
  *
  *     0 payload (1..3)   1 method   2 params (3..5)   3 name   4 uri
  *
- * A payload is looked at in the same order: for each condition that is an object and was
- * found, its text is scanned once and what is named below it is looked for. A scan passes
- * over the levels below, so a byte is looked at once per level at most.
+ * Where they look is told to an outline (outline.h), which finds what stands there in one
+ * walk, for one capability or for all of a set.
  */
 #include "policy/capability.h"
 
@@ -18,8 +17,8 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "envelope/lookalike.h"
 #include "policy/leaf.h"
+#include "policy/outline.h"
 #include "policy/pattern.h"
 #include "policy/respell.h"
 
@@ -404,6 +403,15 @@ bool capability_matches_kind(const struct capability *cap, struct str kind)
 
 /* Looking into a payload. */
 
+void capability_outline(const struct capability *cap, struct outline *outline,
+                        size_t *places)
+{
+    for (size_t i = 0; i < cap->count; i++)
+        places[i] = i == 0 ? 0
+                           : outline_add(outline, places[cap->conditions[i].parent],
+                                         cap->conditions[i].name);
+}
+
 static enum finding judge_value(const struct condition *c, struct json_span value,
                                 struct arena *scratch)
 {
@@ -417,42 +425,45 @@ static enum finding judge_value(const struct condition *c, struct json_span valu
     return FOUND_OTHER;
 }
 
-static void look_at(const struct condition *c, struct str name, struct json_span value,
-                    struct capability_finding *finding, struct arena *scratch)
+static enum finding judge(const struct condition *c,
+                          const struct outline_sighting *sighting, struct arena *scratch)
 {
-    if (finding->state == FOUND_LOOKALIKE)
-        return;
-    if (!str_eq(name, c->name)) {
-        if (lookalike_is(name, c->name))
-            finding->state = FOUND_LOOKALIKE;
-        return;
+    switch (sighting->state) {
+    case SEEN_NOTHING: return FOUND_NOTHING;
+    case SEEN_ONCE: return judge_value(c, sighting->value, scratch);
+    case SEEN_TWICE: return FOUND_TWICE;
+    case SEEN_LOOKALIKE: return FOUND_LOOKALIKE;
     }
-    if (finding->state != FOUND_NOTHING) {
-        finding->state = FOUND_TWICE;
-        return;
-    }
-    finding->value = value;
-    finding->state = judge_value(c, value, scratch);
+    return FOUND_NOTHING;
 }
 
-/* Looks for what stands below condition `i` in the object that was found for it. */
-static enum err look_below(const struct capability *cap, size_t i,
-                           struct capability_finding *findings, struct arena *scratch)
+bool capability_fits(const struct capability *cap,
+                     const struct outline_sighting *sightings, const size_t *places,
+                     struct arena *scratch)
 {
-    const struct condition *c = &cap->conditions[i];
-    struct json_member member;
-    struct json_scan scan;
-    struct str name;
-    enum err err;
+    for (size_t i = 0; i < cap->count; i++)
+        if (judge(&cap->conditions[i], &sightings[places[i]], scratch) != FOUND_FITTING)
+            return false;
+    return true;
+}
 
-    json_scan_init(&scan, findings[i].value.text, JSON_MAX_DEPTH);
-    err = json_object_begin(&scan);
-    while (!err && json_object_next(&scan, &member, &err)) {
-        err = json_unescape(member.key, scratch, &name);
-        for (size_t k = c->first; !err && k < c->end; k++)
-            look_at(&cap->conditions[k], name, member.value, &findings[k], scratch);
+/* What stands at the places of this capability alone; NULL if the arena is full. */
+static const struct outline_sighting *walk(const struct capability *cap,
+                                           struct json_span payload,
+                                           struct arena *scratch, size_t **ret_places)
+{
+    struct outline *outline = outline_new();
+    const struct outline_sighting *sightings = NULL;
+    size_t *places = arena_alloc(scratch, (cap->count + 1) * sizeof(*places));
+
+    if (places) {
+        capability_outline(cap, outline, places);
+        outline_sort(outline);
+        sightings = outline_walk(outline, payload, scratch);
     }
-    return err;
+    outline_free(outline);
+    *ret_places = places;
+    return sightings;
 }
 
 const struct capability_finding *capability_examine(const struct capability *cap,
@@ -461,32 +472,34 @@ const struct capability_finding *capability_examine(const struct capability *cap
 {
     struct capability_finding *findings =
         arena_alloc(scratch, (cap->count + 1) * sizeof(*findings));
+    const struct outline_sighting *sightings;
+    size_t *places;
 
     if (!findings || cap->count == 0)
         return findings;
-    findings[0].value = payload;
-    findings[0].state = judge_value(&cap->conditions[0], payload, scratch);
-    for (size_t i = 0; i < cap->count; i++) {
-        if (cap->conditions[i].leaf || findings[i].state != FOUND_FITTING)
-            continue;
-        if (look_below(cap, i, findings, scratch))
-            return NULL;
-    }
+    sightings = walk(cap, payload, scratch, &places);
+    if (!sightings)
+        return NULL;
+    for (size_t i = 0; i < cap->count; i++)
+        findings[i] = (struct capability_finding){
+            .state = judge(&cap->conditions[i], &sightings[places[i]], scratch),
+            .value = sightings[places[i]].value,
+        };
     return findings;
 }
 
 bool capability_allows(const struct capability *cap, struct str kind,
                        struct json_span payload, struct arena *scratch)
 {
-    const struct capability_finding *findings;
+    const struct outline_sighting *sightings;
+    size_t *places;
 
     if (!capability_matches_kind(cap, kind))
         return false;
-    findings = capability_examine(cap, payload, scratch);
-    for (size_t i = 0; findings && i < cap->count; i++)
-        if (findings[i].state != FOUND_FITTING)
-            return false;
-    return findings != NULL;
+    if (cap->count == 0)
+        return true;
+    sightings = walk(cap, payload, scratch, &places);
+    return sightings && capability_fits(cap, sightings, places, scratch);
 }
 
 size_t capability_count(const struct capability *cap)

@@ -27,6 +27,8 @@
 #include "json/json.h"
 
 struct capability;
+struct outline;
+struct outline_sighting;
 
 enum {
     CAPABILITY_MAX_BYTES = 4096, /* of an object */
@@ -52,10 +54,21 @@ void capability_put_payload(const struct capability *cap, struct buf *out);
 
 bool capability_matches_kind(const struct capability *cap, struct str kind);
 
-/* The same, and for an object the payload as well, which was scanned. Nothing is
- * allocated but in the scratch arena; where that is full, the answer is no. */
+/* The same, and for an object the payload as well, which was scanned. Where the scratch
+ * arena is full, the answer is no. For one capability; a set asks in one walk for all. */
 bool capability_allows(const struct capability *cap, struct str kind,
                        struct json_span payload, struct arena *scratch);
+
+/* The places where the conditions look, added to an outline; `places` has room for
+ * capability_count() of them. */
+void capability_outline(const struct capability *cap, struct outline *outline,
+                        size_t *places);
+
+/* Are all conditions met by what a walk of that outline found? Escapes are resolved in
+ * the scratch arena. */
+bool capability_fits(const struct capability *cap,
+                     const struct outline_sighting *sightings, const size_t *places,
+                     struct arena *scratch);
 
 /* Attenuation: true only if it is shown that every envelope which `wanted` allows is
  * allowed by `held`. */

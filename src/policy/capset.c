@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "base/xalloc.h"
 #include "policy/capability.h"
+#include "policy/outline.h"
 #include "policy/pattern.h"
 #include "policy/respell.h"
 
@@ -41,7 +42,9 @@ struct capset {
     struct buf objects[DIALECT_COUNT]; /* likewise */
     bool is_mixed;                     /* not only patterns in slash spelling */
     size_t object_count;
-    struct str *texts; /* borrowed from the capabilities */
+    struct outline *outline; /* of all objects; NULL where there are none */
+    size_t **places;         /* per capability: those of its conditions */
+    struct str *texts;       /* borrowed from the capabilities */
     size_t count;
     struct capability *items[];
 };
@@ -70,8 +73,13 @@ static void capset_free(struct capset *set)
 {
     if (!set)
         return;
-    for (size_t i = 0; i < set->count; i++)
+    for (size_t i = 0; i < set->count; i++) {
         capability_free(set->items[i]);
+        if (set->places)
+            free(set->places[i]);
+    }
+    free(set->places);
+    outline_free(set->outline);
     buf_done(&set->key);
     for (size_t i = 0; i < DIALECT_COUNT; i++) {
         buf_done(&set->respelt[i]);
@@ -164,6 +172,19 @@ static enum err build(struct str_list list, struct capset **ret, struct str *ret
     return OK;
 }
 
+static void draw_outline(struct capset *set)
+{
+    if (set->object_count == 0)
+        return;
+    set->outline = outline_new();
+    set->places = xcalloc(set->count, sizeof(*set->places));
+    for (size_t i = 0; i < set->count; i++) {
+        set->places[i] = xcalloc(capability_count(set->items[i]) + 1, sizeof(size_t));
+        capability_outline(set->items[i], set->outline, set->places[i]);
+    }
+    outline_sort(set->outline);
+}
+
 enum err capset_intern(struct capsets *capsets, struct str_list patterns,
                        struct capset **ret, struct str *ret_bad)
 {
@@ -181,6 +202,7 @@ enum err capset_intern(struct capsets *capsets, struct str_list patterns,
         *ret = capset_ref(known);
         return OK;
     }
+    draw_outline(set);
     set->owner = capsets;
     map_set(&capsets->by_key, buf_str(&set->key), set);
     *ret = set;
@@ -224,9 +246,14 @@ static enum verdict judge(const struct capset *set, struct str kind)
 const struct capability *capset_inspect(const struct capset *set, struct str kind,
                                         struct json_span payload, struct arena *scratch)
 {
-    for (size_t i = 0; i < set->count; i++)
+    const struct outline_sighting *sightings = NULL;
+
+    if (set->outline)
+        sightings = outline_walk(set->outline, payload, scratch);
+    for (size_t i = 0; sightings && i < set->count; i++)
         if (capability_is_object(set->items[i]) &&
-            capability_allows(set->items[i], kind, payload, scratch))
+            capability_matches_kind(set->items[i], kind) &&
+            capability_fits(set->items[i], sightings, set->places[i], scratch))
             return set->items[i];
     return NULL;
 }

@@ -120,7 +120,8 @@ enum leaf_verdict leaf_judge(const struct leaf *leaf, struct json_span value,
 
     if (!names_type(leaf, value.type))
         return LEAF_OTHER_TYPE;
-    if (value.type == JSON_STRING && json_unescape(value, scratch, &text))
+    if (value.type == JSON_STRING &&
+        (value.text.len > LEAF_MAX_BYTES || json_unescape(value, scratch, &text)))
         return LEAF_DIFFERS;
     return accepts(leaf, value.type, text) ? LEAF_HOLDS : LEAF_DIFFERS;
 }

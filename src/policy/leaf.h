@@ -32,6 +32,8 @@ size_t leaf_count(const struct leaf *leaf);
 
 enum leaf_verdict { LEAF_HOLDS, LEAF_DIFFERS, LEAF_OTHER_TYPE };
 
+enum { LEAF_MAX_BYTES = 16 * 1024 }; /* a longer string fits nothing: it costs time */
+
 /* `value` was scanned. Escapes are resolved in the scratch arena; what does not fit there
  * differs. */
 enum leaf_verdict leaf_judge(const struct leaf *leaf, struct json_span value,

@@ -39,7 +39,7 @@ struct note {
 struct trial {
     const struct trial_sender *sender;
     struct arena *arena;
-    struct buf reason; /* of the step that is being made */
+    struct buf reason;    /* of the step that is being made */
     enum dialect dialect; /* in which it is written */
     struct envelope env;
     struct step steps[MAX_STEPS];

@@ -29,6 +29,16 @@ static inline bool model_glob(struct str pattern, struct str value)
            model_glob(str_slice(pattern, 1, pattern.len), str_slice(value, 1, value.len));
 }
 
+static inline bool model_looks_like(struct str name, struct str known)
+{
+    struct lookalike_fold fold = {};
+
+    while (name.ptr && lookalike_fold(&name, &fold))
+        if (str_ieq((struct str){ fold.text, fold.len }, known))
+            return true;
+    return false;
+}
+
 static inline bool model_is_negation(const struct json *wanted)
 {
     return wanted->type == JSON_STRING && str_starts(wanted->text, S("!"));
@@ -74,7 +84,8 @@ static inline bool model_holds(const struct json *wanted, const struct json *val
         return false;
     JSON_FOREACH(below, wanted) {
         JSON_FOREACH(member, value)
-            if (!str_eq(member->key, below->key) && lookalike_is(member->key, below->key))
+            if (!str_eq(member->key, below->key) &&
+                model_looks_like(member->key, below->key))
                 return false;
         if (!model_holds(below, json_find(value, below->key)))
             return false;

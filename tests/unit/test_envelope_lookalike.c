@@ -142,3 +142,39 @@ TEST(d8_one_code_point_in_place_of_a_letter_is_found_or_is_another_letter)
     }
     CHECK_INT(found, 37);
 }
+
+TEST(d15_a_name_is_folded_piece_by_piece_up_to_its_longest)
+{
+    /* clang-format off */
+    static const struct { struct str name, first, whole; } cases[] = {
+        { S("filePath"),           S("filepath"), S("filepath") },
+        { S("file\0Path"),         S("file"),     S("filepath") },
+        { S("file\xe2\x80\x8bpath\0"), S("filepath"), S("filepath") },
+        { S("\xef\xbc\xb0" "ath"), S("path"),     S("path") },
+        { S(""),                   S(""),         S("") },
+    };
+    /* clang-format on */
+    static const char longest[LOOKALIKE_LONG + 1] = { [0 ... LOOKALIKE_LONG] = 'a' };
+    static const char capitals[LOOKALIKE_LONG + 1] = { [0 ... LOOKALIKE_LONG] = 'A' };
+
+    FOR_EACH_CASE(c, cases) {
+        struct lookalike_fold fold = {};
+        struct str rest = c->name;
+
+        CHECK(lookalike_fold(&rest, &fold));
+        CHECK_STR(((struct str){ fold.text, fold.len }), c->first);
+        while (rest.ptr)
+            CHECK(lookalike_fold(&rest, &fold));
+        CHECK_STR(((struct str){ fold.text, fold.len }), c->whole);
+    }
+    for (size_t more = 0; more < 2; more++) {
+        struct lookalike_fold small = {}, large = {};
+        struct str a = { longest, LOOKALIKE_LONG + more };
+        struct str b = { capitals, LOOKALIKE_LONG + more };
+
+        CHECK_INT(lookalike_fold(&a, &small), more == 0);
+        CHECK_INT(lookalike_fold(&b, &large), more == 0);
+    }
+    CHECK(
+        !lookalike_fold(&(struct str){ "\xe2\x82\xac", 3 }, &(struct lookalike_fold){}));
+}

@@ -6,6 +6,7 @@
 #include "capability_model.h"
 #include "harness.h"
 #include "policy/capability.h"
+#include "policy/capset.h"
 
 enum { SCRATCH_BYTES = 64 * 1024 };
 
@@ -173,6 +174,26 @@ TEST(d15_a_payload_that_does_not_fit_the_scratch_arena_is_not_allowed)
     CHECK(!capability_allows(cap, S("mcp/request:tools/call"), span_of(S(HAS("\"b\""))),
                              &scratch));
     arena_done(&scratch);
+}
+
+TEST(d15_a_text_that_is_too_long_fits_nothing)
+{
+    static const struct str caps[] = { S(IF("\"*\"")), S(IF("\"!b\"")) };
+    struct buf text;
+
+    buf_init(&text, SCRATCH_BYTES);
+    FOR_EACH_CASE(cap, caps) {
+        for (size_t len = 16 * 1024; len <= 16 * 1024 + 1; len++) {
+            buf_clear(&text);
+            buf_put(&text, S("{\"x\":\""));
+            for (size_t i = 0; i < len; i++)
+                buf_putc(&text, 'a');
+            buf_put(&text, S("\"}"));
+            CHECK_INT(allows(*cap, S("mcp/request:tools/call"), buf_str(&text)),
+                      len == 16 * 1024);
+        }
+    }
+    buf_done(&text);
 }
 
 TEST(d15_the_normal_form_is_compact_and_sorted)
@@ -570,11 +591,34 @@ static void draw(struct drawn *d, uint64_t *state)
 }
 
 struct tally {
-    size_t covered, allowed, wrong_model, wrong_cover;
+    size_t covered, allowed, wrong_model, wrong_cover, wrong_set;
 };
 
+/* What the two allow as a set: in one walk, and whatever each allows alone. */
+static bool set_allows(struct capset *set, struct str kind, struct json_span payload,
+                       struct arena *scratch)
+{
+    switch (capset_may(set, kind)) {
+    case VERDICT_DENY: return false;
+    case VERDICT_ALLOW: return true;
+    case VERDICT_INSPECT: return capset_inspect(set, kind, payload, scratch) != NULL;
+    }
+    return false;
+}
+
+static struct capset *set_of(struct capsets *capsets, const struct drawn *a,
+                             const struct drawn *b)
+{
+    struct str texts[] = { capability_text(a->cap), capability_text(b->cap) };
+    struct capset *set = NULL;
+
+    CHECK_INT(capset_intern(capsets, (struct str_list){ texts, 2 }, &set, NULL), OK);
+    return set;
+}
+
 static void try_envelope(const struct drawn *held, const struct drawn *wanted,
-                         uint64_t *state, struct buf texts[2], struct tally *tally)
+                         struct capset *both, uint64_t *state, struct buf texts[2],
+                         struct tally *tally)
 {
     struct str pattern = wanted->tree->type == JSON_STRING
                              ? wanted->tree->text
@@ -592,6 +636,8 @@ static void try_envelope(const struct drawn *held, const struct drawn *wanted,
     by_held = capability_allows(held->cap, kind, span_of(buf_str(&texts[1])), &arena);
     by_wanted = capability_allows(wanted->cap, kind, span_of(buf_str(&texts[1])), &arena);
     tally->allowed += by_wanted;
+    tally->wrong_set += set_allows(both, kind, span_of(buf_str(&texts[1])), &arena) !=
+                        (by_held || by_wanted);
     tally->wrong_model += by_held != model_allows(held->tree, kind, payload);
     tally->wrong_model += by_wanted != model_allows(wanted->tree, kind, payload);
     if (by_wanted && !by_held && capability_covers(held->cap, wanted->cap)) {
@@ -609,6 +655,8 @@ TEST(attenuation_never_widens_and_verdicts_are_as_the_model_says)
     enum { PAIRS = 40'000, ENVELOPES = 12 };
     uint64_t state = 0x9e3779b97f4a7c15;
     struct drawn held = {}, wanted = {};
+    struct capsets *capsets = capsets_new();
+    struct capset *both;
     struct tally tally = {};
     struct buf texts[2];
 
@@ -624,11 +672,15 @@ TEST(attenuation_never_widens_and_verdicts_are_as_the_model_says)
         draw(&wanted, &state);
         CHECK(capability_covers(held.cap, held.cap));
         tally.covered += capability_covers(held.cap, wanted.cap);
+        both = set_of(capsets, &held, &wanted);
         for (size_t k = 0; k < ENVELOPES; k++)
-            try_envelope(&held, &wanted, &state, texts, &tally);
+            try_envelope(&held, &wanted, both, &state, texts, &tally);
+        capset_unref(both);
     }
+    capsets_free(capsets);
     CHECK_INT(tally.wrong_model, 0);
     CHECK_INT(tally.wrong_cover, 0);
+    CHECK_INT(tally.wrong_set, 0);
     printf("# %zu covered, %zu allowed\n", tally.covered, tally.allowed);
     CHECK(tally.covered > PAIRS / 100); /* the comparison is not among refusals only */
     CHECK(tally.allowed > PAIRS);
