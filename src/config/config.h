@@ -21,13 +21,10 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "config/mark.h"
+#include "config/topics.h"
 
 enum { CONFIG_FILE_MAX = 1 << 20, CONFIG_NAME_MAX = 128 };
-
-/* A place in the file, counted from 1; line 0: it is not in the file. */
-struct config_mark {
-    uint32_t line, column;
-};
 
 struct config_strs {
     const struct str *items;
@@ -36,51 +33,10 @@ struct config_strs {
 };
 
 enum config_switch { CONFIG_UNSET, CONFIG_OFF, CONFIG_ON };
-enum config_duplicate {
-    CONFIG_DUPLICATE_SHARE,
-    CONFIG_DUPLICATE_REPLACE,
-    CONFIG_DUPLICATE_REFUSE
-};
-enum config_proposals { CONFIG_PROPOSALS_FREE, CONFIG_PROPOSALS_ONCE };
-enum config_access {
-    CONFIG_ACCESS_PUBLIC,
-    CONFIG_ACCESS_RESTRICTED,
-    CONFIG_ACCESS_PRIVATE
-};
-enum config_validation { CONFIG_VALIDATION_LAZY, CONFIG_VALIDATION_STRICT };
-
-enum config_dialects { CONFIG_DIALECTS_BOTH, CONFIG_DIALECTS_SLASH };
 
 struct config_tls {
     struct str certificate; /* both or none; "" is none */
     struct str key;
-};
-
-struct config_topic {
-    struct config_mark mark;
-    struct str name; /* "" in the defaults */
-    enum config_access access;
-    enum config_duplicate duplicate;
-    enum config_proposals proposals;
-    enum config_validation validation;
-    enum config_dialects dialects;
-    size_t ring_messages;
-    size_t ring_bytes;
-    uint64_t proposal_expiry_ms;
-    uint64_t presence_delay_ms;
-    size_t max_members;
-    bool announce_violations;
-    size_t loop_guard; /* 0: off */
-};
-
-struct config_topics {
-    bool open; /* false: only the named ones exist */
-    size_t max;
-    struct config_topic defaults;
-    struct {
-        const struct config_topic *items;
-        size_t count;
-    } named;
 };
 
 struct config_token {

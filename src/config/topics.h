@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The settings of rooms: those of all that are not named, and those of single ones. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "config/mark.h"
+
+enum config_duplicate {
+    CONFIG_DUPLICATE_SHARE,
+    CONFIG_DUPLICATE_REPLACE,
+    CONFIG_DUPLICATE_REFUSE
+};
+enum config_proposals { CONFIG_PROPOSALS_FREE, CONFIG_PROPOSALS_ONCE };
+enum config_access {
+    CONFIG_ACCESS_PUBLIC,
+    CONFIG_ACCESS_RESTRICTED,
+    CONFIG_ACCESS_PRIVATE
+};
+enum config_validation { CONFIG_VALIDATION_LAZY, CONFIG_VALIDATION_STRICT };
+enum config_dialects { CONFIG_DIALECTS_BOTH, CONFIG_DIALECTS_SLASH };
+
+struct config_topic {
+    struct config_mark mark;
+    struct str name; /* "" in the defaults */
+    enum config_access access;
+    enum config_duplicate duplicate;
+    enum config_proposals proposals;
+    enum config_validation validation;
+    enum config_dialects dialects;
+    size_t ring_messages;
+    size_t ring_bytes;
+    uint64_t proposal_expiry_ms;
+    uint64_t presence_delay_ms;
+    size_t max_members;
+    bool announce_violations;
+    size_t loop_guard; /* 0: off */
+};
+
+struct config_topics {
+    bool open; /* false: only the named ones exist */
+    size_t max;
+    struct config_topic defaults;
+    struct {
+        const struct config_topic *items;
+        size_t count;
+    } named;
+};
