@@ -13,13 +13,12 @@ enum { MESSAGE_MAX = 32 * 1024 * 1024 };
 
 struct shape {
     const char *kinds[2]; /* by enum message_dialect */
-    const char *open; /* the payload up to the text, and after it */
+    const char *open;     /* the payload up to the text, and after it */
     const char *close;
     bool has_correlation;
 };
 
-const struct str message_welcome[] = { S("\"system/welcome\""),
-                                       S("\"system.welcome\"") };
+const struct str message_welcome[] = { S("\"system/welcome\""), S("\"system.welcome\"") };
 const struct str message_error[] = { S("\"system/error\""), S("\"system.error\"") };
 
 static const char *const protocols[] = {

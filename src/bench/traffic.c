@@ -62,9 +62,8 @@ static void give_message(struct load *load, struct client *client)
         addressee = id_of(load, client->index ^ 1, to);
     }
     client->message = xmalloc(sizeof(*client->message));
-    if (message_init(client->message, kind,
-                     client_dialect(load, client), id_of(load, client->index, from),
-                     addressee, options->size))
+    if (message_init(client->message, kind, client_dialect(load, client),
+                     id_of(load, client->index, from), addressee, options->size))
         load_fail(load, "messages of that size are too large");
 }
 

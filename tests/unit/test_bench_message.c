@@ -46,7 +46,8 @@ TEST(a_message_is_json_whatever_its_sender_is_called)
     struct arena arena;
 
     arena_init(&arena, 1 << 20);
-    CHECK_INT(message_init(&message, MESSAGE_CHAT, MESSAGE_SLASH, S("a\"b\\c"), S(""), 0), OK);
+    CHECK_INT(message_init(&message, MESSAGE_CHAT, MESSAGE_SLASH, S("a\"b\\c"), S(""), 0),
+              OK);
     CHECK_INT(json_parse(message_stamp(&message, &stamp, NULL), &arena, &root, NULL), OK);
     CHECK_STR(member(root, S("from")), S("a\"b\\c"));
     CHECK_STR(member(root, S("kind")), S("chat"));
@@ -95,8 +96,11 @@ TEST(a_response_names_the_request_it_answers)
 
     arena_init(&arena, 1 << 20);
     cause.client = 3;
-    CHECK_INT(message_init(&request, MESSAGE_REQUEST, MESSAGE_SLASH, S("a"), S("b"), 300), OK);
-    CHECK_INT(message_init(&response, MESSAGE_RESPONSE, MESSAGE_SLASH, S("b"), S("a"), 300), OK);
+    CHECK_INT(message_init(&request, MESSAGE_REQUEST, MESSAGE_SLASH, S("a"), S("b"), 300),
+              OK);
+    CHECK_INT(
+        message_init(&response, MESSAGE_RESPONSE, MESSAGE_SLASH, S("b"), S("a"), 300),
+        OK);
     CHECK_INT(json_parse(message_stamp(&request, &cause, NULL), &arena, &asked, NULL),
               OK);
     CHECK_INT(json_parse(message_stamp(&response, &stamp, &cause), &arena, &told, NULL),
