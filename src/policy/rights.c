@@ -5,27 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/xalloc.h"
-#include "policy/capset.h"
-
-struct rights_record {
-    struct rights_key key; /* both in `text` */
-    struct str name;       /* the key of the map: topic, slash, id */
-    struct link grants;
-    struct link strikes;
-    size_t grant_count;
-    size_t strike_count;
-    size_t bytes;
-    char text[];
-};
-
-struct rights {
-    struct map records;
-    struct link expiring; /* grants, by when they expire */
-    uint64_t order;       /* of the last change */
-    size_t topics_bytes;
-};
+#include "policy/policy_priv.h"
 
 /* A topic's name holds no slash; names are of any length, so the map's key is one text.
  */
@@ -53,7 +34,7 @@ static struct str write_name(struct rights_key key, char out[static NAME_BYTES])
     return (struct str){ out, key.topic.len + 1 + key.id.len };
 }
 
-static struct rights_record *record_find(const struct rights *rights,
+struct rights_record *rights_record_find(const struct rights *rights,
                                          struct rights_key key)
 {
     char name[NAME_BYTES];
@@ -64,7 +45,7 @@ static struct rights_record *record_find(const struct rights *rights,
 /* The record, made where there is none. */
 static struct rights_record *record_of(struct rights *rights, struct rights_key key)
 {
-    struct rights_record *record = record_find(rights, key);
+    struct rights_record *record = rights_record_find(rights, key);
     char text[NAME_BYTES];
     struct str name;
 
@@ -91,13 +72,13 @@ static void count_bytes(struct rights *rights, struct rights_record *record, siz
         rights->topics_bytes += added - dropped;
 }
 
-static bool has_space(const struct rights *rights, const struct rights_record *record,
-                      size_t bytes)
+static bool has_space(const struct rights *rights, struct rights_key holder, size_t bytes)
 {
-    if (record->bytes + bytes > RIGHTS_RECORD_BYTES)
+    const struct rights_record *record = rights_record_find(rights, holder);
+
+    if ((record ? record->bytes : 0) + bytes > RIGHTS_RECORD_BYTES)
         return false;
-    return record->key.topic.len == 0 ||
-           rights->topics_bytes + bytes <= RIGHTS_TOPICS_BYTES;
+    return holder.topic.len == 0 || rights->topics_bytes + bytes <= RIGHTS_TOPICS_BYTES;
 }
 
 static void end_strike(struct rights *rights, struct rights_record *record,
@@ -210,31 +191,36 @@ static struct str keep(char **at, struct str s)
     return kept;
 }
 
-static void free_compiled(struct capability **compiled, size_t count)
+void capabilities_free(struct capability **compiled, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         capability_free(compiled[i]);
 }
 
-static enum err compile(struct str_list list, struct capability **ret)
+enum err capabilities_compile(struct str_list list, struct capability **ret)
 {
     for (size_t i = 0; i < list.count; i++) {
         enum err err = capability_new(list.items[i], &ret[i], NULL);
 
         if (err) {
-            free_compiled(ret, i);
+            capabilities_free(ret, i);
             return err;
         }
     }
     return OK;
 }
 
+static size_t grant_bytes(const struct grant_terms *terms)
+{
+    return terms->id.len + terms->granter.len + terms->reason.len +
+           bytes_of(terms->capabilities);
+}
+
 /* One block: the struct, the arrays, the texts. */
 static enum err grant_new(const struct grant_terms *terms, struct grant **ret)
 {
     size_t count = terms->capabilities.count;
-    size_t bytes = terms->id.len + terms->granter.len + terms->reason.len +
-                   bytes_of(terms->capabilities);
+    size_t bytes = grant_bytes(terms);
     struct grant *grant = xcalloc(
         1, sizeof(*grant) + count * (sizeof(struct str) + sizeof(struct capability *)) +
                bytes);
@@ -244,7 +230,7 @@ static enum err grant_new(const struct grant_terms *terms, struct grant **ret)
     grant->compiled = (struct capability **)(grant + 1);
     grant->texts = (struct str *)(grant->compiled + count);
     at = (char *)(grant->texts + count);
-    err = compile(terms->capabilities, grant->compiled);
+    err = capabilities_compile(terms->capabilities, grant->compiled);
     if (err) {
         free(grant);
         return err;
@@ -277,18 +263,40 @@ static void await_expiry(struct rights *rights, struct grant *grant)
     list_append(after->next, &grant->expiry_link);
 }
 
-static enum err may_add_grant(const struct rights *rights,
-                              const struct rights_record *record,
-                              const struct grant_terms *terms)
+static size_t objects_in(struct str_list list)
 {
-    size_t bytes = terms->id.len + terms->granter.len + terms->reason.len +
-                   bytes_of(terms->capabilities);
+    size_t count = 0;
 
-    if (terms->capabilities.count > RIGHTS_MAX_CAPABILITIES)
-        return ERR_TOO_BIG;
-    if (rights_find(rights, record->key, terms->id))
+    for (size_t i = 0; i < list.count; i++)
+        count += capability_text_is_object(list.items[i]);
+    return count;
+}
+
+/* Would they be too many, together with those that were granted before? */
+static bool are_too_many(const struct rights_record *record, struct str_list added)
+{
+    size_t count = added.count;
+    size_t objects = objects_in(added);
+    const struct grant *grant;
+
+    if (record)
+        LIST_FOREACH(grant, &record->grants, link) {
+            count += grant->capabilities.count;
+            objects += objects_in(grant->capabilities);
+        }
+    return count > RIGHTS_MAX_CAPABILITIES || objects > RIGHTS_MAX_OBJECTS;
+}
+
+enum err rights_may_grant(const struct rights *rights, struct rights_key holder,
+                          const struct grant_terms *terms)
+{
+    const struct rights_record *record = rights_record_find(rights, holder);
+
+    if (rights_find(rights, holder, terms->id))
         return ERR_CONFLICT;
-    if (record->grant_count >= RIGHTS_MAX_GRANTS || !has_space(rights, record, bytes))
+    if ((record && record->grant_count >= RIGHTS_MAX_GRANTS) ||
+        are_too_many(record, terms->capabilities) ||
+        !has_space(rights, holder, grant_bytes(terms)))
         return ERR_OVERLOAD;
     return OK;
 }
@@ -296,16 +304,15 @@ static enum err may_add_grant(const struct rights *rights,
 enum err rights_grant(struct rights *rights, struct rights_key holder,
                       const struct grant_terms *terms)
 {
-    struct rights_record *record = record_of(rights, holder);
+    struct rights_record *record;
     struct grant *grant = NULL;
-    enum err err = may_add_grant(rights, record, terms);
+    enum err err = rights_may_grant(rights, holder, terms);
 
     if (!err)
         err = grant_new(terms, &grant);
-    if (err) {
-        settle(rights, record);
+    if (err)
         return err;
-    }
+    record = record_of(rights, holder);
     grant->record = record;
     grant->holder = record->key;
     grant->order = ++rights->order;
@@ -318,8 +325,8 @@ enum err rights_grant(struct rights *rights, struct rights_key holder,
 
 /* --- striking --- */
 
-static bool strikes(const struct strike *strike, struct str text,
-                    const struct capability *capability)
+bool strike_takes(const struct strike *strike, struct str text,
+                  const struct capability *capability)
 {
     if (strike->reach == STRIKE_SAME)
         return str_eq(strike->text, text);
@@ -331,7 +338,7 @@ static void strike_grant(struct grant *grant, const struct strike *strike)
     size_t kept = 0;
 
     for (size_t i = 0; i < grant->capabilities.count; i++) {
-        if (strikes(strike, grant->texts[i], grant->compiled[i])) {
+        if (strike_takes(strike, grant->texts[i], grant->compiled[i])) {
             capability_free(grant->compiled[i]);
             continue;
         }
@@ -427,31 +434,35 @@ static void add_strike(struct rights *rights, struct rights_record *record,
         strike_everywhere(rights, strike, record->key.id);
 }
 
-static enum err may_add_strikes(const struct rights *rights,
-                                const struct rights_record *record,
-                                const struct strike_terms *terms)
+enum err rights_may_strike(const struct rights *rights, struct rights_key holder,
+                           const struct strike_terms *terms)
 {
-    size_t count = record->strike_count;
+    const struct rights_record *record = rights_record_find(rights, holder);
+    size_t count = record ? record->strike_count : 0;
     size_t bytes = 0;
 
     for (size_t i = 0; i < terms->capabilities.count; i++) {
         struct str text = terms->capabilities.items[i];
 
-        if (find_strike(record, text, terms->reach))
+        if (record && find_strike(record, text, terms->reach))
             continue;
         count++;
         bytes += strike_bytes(terms, text);
     }
-    return count > RIGHTS_MAX_STRIKES || !has_space(rights, record, bytes) ? ERR_OVERLOAD
-                                                                           : OK;
+    if (count > RIGHTS_MAX_STRIKES || !has_space(rights, holder, bytes))
+        return ERR_OVERLOAD;
+    return OK;
 }
 
 enum err rights_strike(struct rights *rights, struct rights_key holder,
                        const struct strike_terms *terms)
 {
-    struct rights_record *record = record_of(rights, holder);
-    enum err err = may_add_strikes(rights, record, terms);
+    struct rights_record *record;
+    enum err err = rights_may_strike(rights, holder, terms);
 
+    if (err)
+        return err;
+    record = record_of(rights, holder);
     for (size_t i = 0; !err && i < terms->capabilities.count; i++) {
         struct strike *strike;
 
@@ -463,253 +474,13 @@ enum err rights_strike(struct rights *rights, struct rights_key holder,
     return err;
 }
 
-/* --- asking --- */
-
-/* What was said in all topics, and here. */
-struct view {
-    const struct rights_record *said[2];
-    uint64_t now_ms;
-};
-
-static struct view view_of(const struct rights *rights, struct rights_key who,
-                           uint64_t now_ms)
-{
-    struct view view = { .now_ms = now_ms };
-
-    view.said[0] = record_find(rights, (struct rights_key){ S(""), who.id });
-    if (who.topic.len)
-        view.said[1] = record_find(rights, who);
-    return view;
-}
-
-bool rights_knows(const struct rights *rights, struct rights_key who)
-{
-    struct view view;
-
-    if (rights->records.count == 0)
-        return false;
-    view = view_of(rights, who, 0);
-    return view.said[0] || view.said[1];
-}
-
-/* Was this taken away after that point in the order? */
-static bool is_struck(const struct view *view, struct str text,
-                      const struct capability *capability, uint64_t order)
-{
-    const struct strike *strike;
-
-    for (size_t i = 0; i < COUNT(view->said); i++) {
-        if (!view->said[i])
-            continue;
-        LIST_FOREACH(strike, &view->said[i]->strikes, link)
-            if (strike->order > order && strikes(strike, text, capability))
-                return true;
-    }
-    return false;
-}
-
-static bool is_in_force(const struct view *view, const struct grant *grant)
-{
-    return !grant->max_uses && (!grant->expires_ms || view->now_ms < grant->expires_ms);
-}
-
-/* Whoever looks through what somebody holds; returns true to stop. Uses stand for
- * themselves and are not among them. */
-struct visitor {
-    bool (*on_held)(struct visitor *self, struct str text,
-                    const struct capability *capability, uint64_t expires_ms);
-};
-
-static bool visit_own(const struct view *view, struct str_list own,
-                      struct visitor *visitor)
-{
-    bool stops = false;
-
-    for (size_t i = 0; !stops && i < own.count; i++) {
-        struct capability *capability;
-
-        if (capability_new(own.items[i], &capability, NULL))
-            continue; /* was checked when it came in; else it is nothing */
-        stops = !is_struck(view, own.items[i], capability, 0) &&
-                visitor->on_held(visitor, own.items[i], capability, 0);
-        capability_free(capability);
-    }
-    return stops;
-}
-
-static bool visit_grant(const struct view *view, const struct grant *grant,
-                        struct visitor *visitor)
-{
-    for (size_t i = 0; i < grant->capabilities.count; i++) {
-        struct str text = grant->texts[i];
-        const struct capability *capability = grant->compiled[i];
-
-        if (!is_struck(view, text, capability, grant->order) &&
-            visitor->on_held(visitor, text, capability, grant->expires_ms))
-            return true;
-    }
-    return false;
-}
-
-static void visit_grants(const struct view *view, struct visitor *visitor)
-{
-    const struct grant *grant;
-
-    for (size_t i = 0; i < COUNT(view->said); i++) {
-        if (!view->said[i])
-            continue;
-        LIST_FOREACH(grant, &view->said[i]->grants, link)
-            if (is_in_force(view, grant) && visit_grant(view, grant, visitor))
-                return;
-    }
-}
-
-struct collector {
-    struct visitor visitor;
-    struct str *items;
-    size_t count;
-    size_t max;
-};
-
-static bool collect(struct visitor *visitor, struct str text, const struct capability *,
-                    uint64_t)
-{
-    struct collector *collector = CONTAINER_OF(visitor, struct collector, visitor);
-
-    for (size_t i = 0; i < collector->count; i++)
-        if (str_eq(collector->items[i], text))
-            return false;
-    collector->items[collector->count++] = text;
-    return collector->count == collector->max;
-}
-
-/* How many of its own and granted ones there may be. */
-static size_t most_held(const struct view *view, struct str_list own)
-{
-    size_t count = own.count;
-    const struct grant *grant;
-
-    for (size_t i = 0; i < COUNT(view->said); i++) {
-        if (!view->said[i])
-            continue;
-        LIST_FOREACH(grant, &view->said[i]->grants, link)
-            count += grant->capabilities.count;
-    }
-    return count < CAPSET_MAX_PATTERNS ? count : CAPSET_MAX_PATTERNS;
-}
-
-enum err rights_in_force(const struct rights *rights, struct rights_key who,
-                         struct str_list own, uint64_t now_ms, struct arena *arena,
-                         struct str_list *ret)
-{
-    struct view view = view_of(rights, who, now_ms);
-    struct collector collector = { .visitor = { collect }, .max = most_held(&view, own) };
-    size_t kept;
-
-    if (!view.said[0] && !view.said[1]) {
-        *ret = own;
-        return OK;
-    }
-    collector.items = arena_alloc(arena, (collector.max + 1) * sizeof(struct str));
-    if (!collector.items)
-        return ERR_TOO_BIG;
-    if (collector.max == 0 || visit_own(&view, own, &collector.visitor)) {
-        *ret = (struct str_list){ collector.items, collector.count };
-        return OK;
-    }
-    kept = collector.count;
-    visit_grants(&view, &collector.visitor);
-    /* People read it: what is added stands where capset_edit() puts it. */
-    return capset_edit(
-        (struct str_list){ collector.items, kept },
-        (struct str_list){ collector.items + kept, collector.count - kept },
-        (struct str_list){}, arena, ret);
-}
-
-struct prover {
-    struct visitor visitor;
-    const struct capability *wanted;
-    uint64_t until_ms; /* 0: for ever */
-    bool is_shown;
-};
-
-static bool prove(struct visitor *visitor, struct str, const struct capability *held,
-                  uint64_t expires_ms)
-{
-    struct prover *prover = CONTAINER_OF(visitor, struct prover, visitor);
-    bool lasts = !expires_ms || (prover->until_ms && prover->until_ms <= expires_ms);
-
-    prover->is_shown = lasts && capability_covers(held, prover->wanted);
-    return prover->is_shown;
-}
-
-bool rights_may_give(const struct rights *rights, const struct rights_bearer *bearer,
-                     const struct capability *wanted, uint64_t until_ms)
-{
-    struct view view = view_of(rights, bearer->who, bearer->now_ms);
-    struct prover prover = { .visitor = { prove },
-                             .wanted = wanted,
-                             .until_ms = until_ms };
-
-    if (!visit_own(&view, bearer->own, &prover.visitor))
-        visit_grants(&view, &prover.visitor);
-    return prover.is_shown;
-}
-
-bool rights_covers(const struct rights *rights, const struct rights_bearer *bearer,
-                   const struct capability *wanted)
-{
-    return rights_may_give(rights, bearer, wanted, 1); /* whatever holds now will do */
-}
-
-/* An envelope in search of a grant. */
-struct use {
-    struct str kind;
-    struct json_span payload;
-    struct arena *scratch;
-};
-
-static bool may_use(const struct view *view, const struct grant *grant,
-                    const struct use *use)
-{
-    if (!grant->max_uses || grant_is_used_up(grant) ||
-        (grant->expires_ms && view->now_ms >= grant->expires_ms))
-        return false;
-    for (size_t i = 0; i < grant->capabilities.count; i++)
-        if (!is_struck(view, grant->texts[i], grant->compiled[i], grant->order) &&
-            capability_allows(grant->compiled[i], use->kind, use->payload, use->scratch))
-            return true;
-    return false;
-}
-
-struct grant *rights_limited(const struct rights *rights, struct rights_key who,
-                             struct str kind, struct json_span payload,
-                             struct arena *scratch, uint64_t now_ms)
-{
-    struct use use = { kind, payload, scratch };
-    struct view view;
-    struct grant *grant;
-
-    if (rights->records.count == 0)
-        return NULL;
-    view = view_of(rights, who, now_ms);
-    for (size_t i = 0; i < COUNT(view.said); i++) {
-        if (!view.said[i])
-            continue;
-        LIST_FOREACH(grant, &view.said[i]->grants, link)
-            if (may_use(&view, grant, &use))
-                return grant;
-    }
-    return NULL;
-}
-
 /* --- walking --- */
 
 struct grant *rights_next_grant(const struct rights *rights, struct rights_key holder,
                                 const struct grant *after)
 {
     const struct rights_record *record =
-        after ? after->record : record_find(rights, holder);
+        after ? after->record : rights_record_find(rights, holder);
     const struct link *next;
 
     if (!record)
@@ -724,7 +495,7 @@ const struct strike *rights_next_strike(const struct rights *rights,
                                         struct rights_key holder,
                                         const struct strike *after)
 {
-    const struct rights_record *record = record_find(rights, holder);
+    const struct rights_record *record = rights_record_find(rights, holder);
     const struct link *next;
 
     if (!record)
@@ -770,4 +541,12 @@ struct grant *rights_expired(const struct rights *rights, uint64_t now_ms)
     struct grant *first = LIST_FIRST(&rights->expiring, struct grant, expiry_link);
 
     return first && first->expires_ms <= now_ms ? first : NULL;
+}
+
+void rights_write_capability(struct json_writer *w, struct str text)
+{
+    if (capability_text_is_object(text))
+        json_raw(w, text);
+    else
+        json_str(w, text);
 }

@@ -28,9 +28,10 @@
 enum {
     RIGHTS_MAX_GRANTS = 256, /* in a record, as the next */
     RIGHTS_MAX_STRIKES = 1024,
-    RIGHTS_MAX_CAPABILITIES = 64,   /* in a grant */
-    RIGHTS_RECORD_BYTES = 1 << 20,  /* of texts */
-    RIGHTS_TOPICS_BYTES = 64 << 20, /* of texts, in the records of single topics */
+    RIGHTS_MAX_CAPABILITIES = 1024,  /* in all its grants together */
+    RIGHTS_MAX_OBJECTS = 64,         /* of these: each may look through a payload */
+    RIGHTS_RECORD_BYTES = 256 << 10, /* of texts: welcomes repeat them */
+    RIGHTS_TOPICS_BYTES = 64 << 20,  /* of texts, in the records of single topics */
 };
 
 struct rights;
@@ -95,8 +96,11 @@ struct grant_terms {
     bool is_told;
 };
 
-/* Copies the terms. ERR_CONFLICT: there is such an id; ERR_TOO_BIG: too many capabilities
- * in one grant; ERR_OVERLOAD: too many grants; ERR_INVALID: a bad capability. */
+/* Copies the terms. ERR_CONFLICT: there is such an id; ERR_OVERLOAD: too many grants or
+ * capabilities; ERR_INVALID: a bad capability. The first only asks, and does not look for
+ * bad ones. */
+enum err rights_may_grant(const struct rights *rights, struct rights_key holder,
+                          const struct grant_terms *terms);
 enum err rights_grant(struct rights *rights, struct rights_key holder,
                       const struct grant_terms *terms);
 
@@ -108,7 +112,10 @@ struct strike_terms {
     uint64_t created_ms;
 };
 
-/* Takes them away: here, or (topic "") everywhere. Errors as above. */
+/* Takes them away: here, or (topic "") everywhere. Errors as above; the first only asks.
+ */
+enum err rights_may_strike(const struct rights *rights, struct rights_key holder,
+                           const struct strike_terms *terms);
 enum err rights_strike(struct rights *rights, struct rights_key holder,
                        const struct strike_terms *terms);
 
@@ -128,8 +135,8 @@ void rights_forget(struct rights *rights, struct str id);
 bool rights_knows(const struct rights *rights, struct rights_key who);
 
 /* What a credential with these capabilities may do here and now. The array is in the
- * arena, texts are borrowed from `own` and from the grants. At most CAPSET_MAX_PATTERNS:
- * what is over is not in force. ERR_TOO_BIG: the arena is full. */
+ * arena, texts are borrowed from `own` and from the grants. Never more than a capset may
+ * have: what is over is not in force. ERR_TOO_BIG: the arena is full. */
 enum err rights_in_force(const struct rights *rights, struct rights_key who,
                          struct str_list own, uint64_t now_ms, struct arena *arena,
                          struct str_list *ret);
@@ -141,20 +148,26 @@ struct rights_bearer {
     uint64_t now_ms;
 };
 
-/* May the bearer pass this on until then (0: for ever)? Only what one held capability
- * covers for as long, and never by one that may be used only so often. */
-bool rights_may_give(const struct rights *rights, const struct rights_bearer *bearer,
-                     const struct capability *wanted, uint64_t until_ms);
+/* Attenuation: the first of these that the bearer may not pass on until then (0: for
+ * ever), or an empty str. It may what one capability that is held covers for as long;
+ * those that may be used only so often do not count. */
+enum { RIGHTS_NOW = 1 }; /* until: whatever is held now will do */
+struct str rights_not_held(const struct rights *rights,
+                           const struct rights_bearer *bearer, struct str_list wanted,
+                           uint64_t until_ms);
 
-/* Does the bearer hold all of this at least now? */
-bool rights_covers(const struct rights *rights, const struct rights_bearer *bearer,
-                   const struct capability *wanted);
+/* An envelope in search of a grant, and the capability that was found. */
+struct rights_use {
+    struct str kind;
+    struct json_span payload;
+    struct arena *scratch;
+    const struct capability *by;
+};
 
 /* A grant that may be used only so often and allows this; or NULL. A use counts when the
  * caller says so: grant->uses. */
 struct grant *rights_limited(const struct rights *rights, struct rights_key who,
-                             struct str kind, struct json_span payload,
-                             struct arena *scratch, uint64_t now_ms);
+                             struct rights_use *use, uint64_t now_ms);
 
 static inline bool grant_is_used_up(const struct grant *grant)
 {
@@ -181,3 +194,6 @@ uint64_t rights_next_expiry(const struct rights *rights);
 /* A grant that has expired by now, or NULL. It has no effect any more; the caller tells
  * whom it concerns and ends it. */
 struct grant *rights_expired(const struct rights *rights, uint64_t now_ms);
+
+/* A pattern as a string, an object as it stands. */
+void rights_write_capability(struct json_writer *w, struct str text);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may do what now, and what may be passed on: questions to the records of rights.c.
+ * What was said in all topics and what was said here is one, in the order in which it was
+ * said.
+ */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "policy/capset.h"
+#include "policy/policy_priv.h"
+
+/* What was said in all topics, and here. */
+struct view {
+    const struct rights_record *said[2];
+    uint64_t now_ms;
+};
+
+static struct view view_of(const struct rights *rights, struct rights_key who,
+                           uint64_t now_ms)
+{
+    struct view view = { .now_ms = now_ms };
+
+    view.said[0] = rights_record_find(rights, (struct rights_key){ S(""), who.id });
+    if (who.topic.len)
+        view.said[1] = rights_record_find(rights, who);
+    return view;
+}
+
+bool rights_knows(const struct rights *rights, struct rights_key who)
+{
+    struct view view;
+
+    if (rights->records.count == 0)
+        return false;
+    view = view_of(rights, who, 0);
+    return view.said[0] || view.said[1];
+}
+
+/* Was this taken away after that point in the order? */
+static bool is_struck(const struct view *view, struct str text,
+                      const struct capability *capability, uint64_t order)
+{
+    const struct strike *strike;
+
+    for (size_t i = 0; i < COUNT(view->said); i++) {
+        if (!view->said[i])
+            continue;
+        LIST_FOREACH(strike, &view->said[i]->strikes, link)
+            if (strike->order > order && strike_takes(strike, text, capability))
+                return true;
+    }
+    return false;
+}
+
+static bool is_in_force(const struct view *view, const struct grant *grant)
+{
+    return !grant->max_uses && (!grant->expires_ms || view->now_ms < grant->expires_ms);
+}
+
+/* Whoever looks through what somebody holds; returns true to stop. Uses stand for
+ * themselves and are not among them. */
+struct visitor {
+    bool (*on_held)(struct visitor *self, struct str text,
+                    const struct capability *capability, uint64_t expires_ms);
+};
+
+static bool visit_own(const struct view *view, struct str_list own,
+                      struct visitor *visitor)
+{
+    bool stops = false;
+
+    for (size_t i = 0; !stops && i < own.count; i++) {
+        struct capability *capability;
+
+        if (capability_new(own.items[i], &capability, NULL))
+            continue; /* was checked when it came in; else it is nothing */
+        stops = !is_struck(view, own.items[i], capability, 0) &&
+                visitor->on_held(visitor, own.items[i], capability, 0);
+        capability_free(capability);
+    }
+    return stops;
+}
+
+static bool visit_grant(const struct view *view, const struct grant *grant,
+                        struct visitor *visitor)
+{
+    for (size_t i = 0; i < grant->capabilities.count; i++) {
+        struct str text = grant->texts[i];
+        const struct capability *capability = grant->compiled[i];
+
+        if (!is_struck(view, text, capability, grant->order) &&
+            visitor->on_held(visitor, text, capability, grant->expires_ms))
+            return true;
+    }
+    return false;
+}
+
+static void visit_grants(const struct view *view, struct visitor *visitor)
+{
+    const struct grant *grant;
+
+    for (size_t i = 0; i < COUNT(view->said); i++) {
+        if (!view->said[i])
+            continue;
+        LIST_FOREACH(grant, &view->said[i]->grants, link)
+            if (is_in_force(view, grant) && visit_grant(view, grant, visitor))
+                return;
+    }
+}
+
+struct collector {
+    struct visitor visitor;
+    struct str *items;
+    size_t count;
+    size_t objects;
+    size_t max;
+};
+
+static bool collect(struct visitor *visitor, struct str text, const struct capability *,
+                    uint64_t)
+{
+    struct collector *collector = CONTAINER_OF(visitor, struct collector, visitor);
+
+    for (size_t i = 0; i < collector->count; i++)
+        if (str_eq(collector->items[i], text))
+            return false;
+    if (capability_text_is_object(text) && collector->objects++ >= CAPSET_MAX_OBJECTS)
+        return false;
+    collector->items[collector->count++] = text;
+    return collector->count == collector->max;
+}
+
+/* How many of its own and granted ones there may be. */
+static size_t most_held(const struct view *view, struct str_list own)
+{
+    size_t count = own.count;
+    const struct grant *grant;
+
+    for (size_t i = 0; i < COUNT(view->said); i++) {
+        if (!view->said[i])
+            continue;
+        LIST_FOREACH(grant, &view->said[i]->grants, link)
+            count += grant->capabilities.count;
+    }
+    return count < CAPSET_MAX_PATTERNS ? count : CAPSET_MAX_PATTERNS;
+}
+
+enum err rights_in_force(const struct rights *rights, struct rights_key who,
+                         struct str_list own, uint64_t now_ms, struct arena *arena,
+                         struct str_list *ret)
+{
+    struct view view = view_of(rights, who, now_ms);
+    struct collector collector = { .visitor = { collect }, .max = most_held(&view, own) };
+    size_t kept;
+
+    if (!view.said[0] && !view.said[1]) {
+        *ret = own;
+        return OK;
+    }
+    collector.items = arena_alloc(arena, (collector.max + 1) * sizeof(struct str));
+    if (!collector.items)
+        return ERR_TOO_BIG;
+    if (collector.max == 0 || visit_own(&view, own, &collector.visitor)) {
+        *ret = (struct str_list){ collector.items, collector.count };
+        return OK;
+    }
+    kept = collector.count;
+    visit_grants(&view, &collector.visitor);
+    /* People read it: what is added stands where capset_edit() puts it. */
+    return capset_edit(
+        (struct str_list){ collector.items, kept },
+        (struct str_list){ collector.items + kept, collector.count - kept },
+        (struct str_list){}, arena, ret);
+}
+
+struct prover {
+    struct visitor visitor;
+    struct capability **wanted;
+    bool *is_shown;
+    size_t count;
+    size_t left; /* not shown yet */
+    uint64_t until_ms;
+};
+
+static bool prove(struct visitor *visitor, struct str, const struct capability *held,
+                  uint64_t expires_ms)
+{
+    struct prover *prover = CONTAINER_OF(visitor, struct prover, visitor);
+
+    if (expires_ms && (prover->until_ms == 0 || prover->until_ms > expires_ms))
+        return false;
+    for (size_t i = 0; i < prover->count; i++)
+        if (!prover->is_shown[i] && capability_covers(held, prover->wanted[i])) {
+            prover->is_shown[i] = true;
+            prover->left--;
+        }
+    return prover->left == 0;
+}
+
+static struct str first_unproven(const struct prover *prover, struct str_list wanted)
+{
+    for (size_t i = 0; i < prover->count; i++)
+        if (!prover->is_shown[i])
+            return wanted.items[i];
+    return (struct str){};
+}
+
+struct str rights_not_held(const struct rights *rights,
+                           const struct rights_bearer *bearer, struct str_list wanted,
+                           uint64_t until_ms)
+{
+    struct view view = view_of(rights, bearer->who, bearer->now_ms);
+    struct prover prover = { .visitor = { prove },
+                             .wanted = xcalloc(wanted.count + 1, sizeof(void *)),
+                             .is_shown = xcalloc(wanted.count + 1, sizeof(bool)),
+                             .count = wanted.count,
+                             .left = wanted.count,
+                             .until_ms = until_ms };
+    struct str fault = wanted.count ? wanted.items[0] : (struct str){};
+
+    if (capabilities_compile(wanted, prover.wanted) == OK) {
+        if (wanted.count && !visit_own(&view, bearer->own, &prover.visitor))
+            visit_grants(&view, &prover.visitor);
+        fault = first_unproven(&prover, wanted);
+        capabilities_free(prover.wanted, wanted.count);
+    }
+    free(prover.wanted);
+    free(prover.is_shown);
+    return fault;
+}
+
+static bool may_use(const struct view *view, const struct grant *grant,
+                    struct rights_use *use)
+{
+    if (!grant->max_uses || grant_is_used_up(grant) ||
+        (grant->expires_ms && view->now_ms >= grant->expires_ms))
+        return false;
+    for (size_t i = 0; i < grant->capabilities.count; i++) {
+        use->by = grant->compiled[i];
+        if (!is_struck(view, grant->texts[i], use->by, grant->order) &&
+            capability_allows(use->by, use->kind, use->payload, use->scratch))
+            return true;
+    }
+    return false;
+}
+
+struct grant *rights_limited(const struct rights *rights, struct rights_key who,
+                             struct rights_use *use, uint64_t now_ms)
+{
+    struct view view;
+    struct grant *grant;
+
+    if (rights->records.count == 0)
+        return NULL;
+    view = view_of(rights, who, now_ms);
+    for (size_t i = 0; i < COUNT(view.said); i++) {
+        if (!view.said[i])
+            continue;
+        LIST_FOREACH(grant, &view.said[i]->grants, link)
+            if (may_use(&view, grant, use))
+                return grant;
+    }
+    return NULL;
+}
