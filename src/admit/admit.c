@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "admit/admit.h"
 
+#include "admit/command.h"
 #include "envelope/strict.h"
 #include "envelope/translate.h"
+#include "policy/rights.h"
 
 typedef enum err (*admit_check)(struct admission *a, struct refusal *r);
 
@@ -104,14 +106,25 @@ struct capset *admission_capabilities(const struct admission *a)
 
 /* D15: no pattern covers the kind, but capabilities that look into the payload may. What
  * they compare must be what is carried out, so the strict check is in force. */
-static enum err inspect(struct admission *a, struct refusal *r)
+static bool is_inspected(struct admission *a)
 {
     a->needs_strict = true;
-    if (capset_inspect(admission_capabilities(a), a->env.kind.text, a->env.payload,
-                       a->scratch))
-        return OK;
-    return refuse(r, ERR_CAPABILITY_VIOLATION, S("payload"),
-                  "you lack the capability for this payload");
+    return capset_inspect(admission_capabilities(a), a->env.kind.text, a->env.payload,
+                          a->scratch) != NULL;
+}
+
+/* The last resort: a grant that may be used only so often. */
+static bool has_grant(struct admission *a)
+{
+    struct rights_key who = { a->room->topic.name, a->sender->id };
+    struct rights_use use = { a->env.kind.text, a->env.payload, a->scratch, NULL };
+
+    if (!a->room->rights)
+        return false;
+    a->grant = rights_limited(a->room->rights, who, &use, a->wall_ms);
+    if (a->grant)
+        a->needs_strict = capability_is_object(use.by);
+    return a->grant != NULL;
 }
 
 /* Needs none: what concerns only oneself (D3), and taking back what one proposed. */
@@ -125,8 +138,13 @@ static enum err check_capability(struct admission *a, struct refusal *r)
     verdict = capset_may(admission_capabilities(a), a->env.kind.text);
     if (verdict == VERDICT_ALLOW)
         return OK;
+    if (verdict == VERDICT_INSPECT && is_inspected(a))
+        return OK;
+    if (has_grant(a))
+        return OK;
     if (verdict == VERDICT_INSPECT)
-        return inspect(a, r);
+        return refuse(r, ERR_CAPABILITY_VIOLATION, S("payload"),
+                      "you lack the capability for this payload");
     return refuse(r, ERR_CAPABILITY_VIOLATION, S("kind"), "you lack the capability");
 }
 
@@ -214,8 +232,9 @@ static enum err check_correlation(struct admission *a, struct refusal *r)
         return OK;
     case KIND_REQUEST:
     case KIND_CHAT:
+    case KIND_OTHER:
     case KIND_ROUTING:
-    case KIND_OTHER: return OK;
+    case KIND_COMMAND: return OK;
     }
     return OK;
 }
@@ -273,6 +292,30 @@ static enum err set_routing(struct admission *a, struct refusal *r)
     return OK;
 }
 
+/* What is to be done, and whether it may be; it is carried out when it is in the log. */
+static enum err judge_command(struct admission *a, struct refusal *r)
+{
+    struct command *command = arena_alloc(a->scratch, sizeof(*command));
+    struct command_problem problem = { S("payload"), "too much to look through" };
+    enum err err = ERR_TOO_LARGE;
+
+    if (!a->room->ops)
+        return OK;
+    if (command)
+        err = command_read(&a->env, a->wall_ms, a->scratch, command, &problem);
+    r->at = offset_of(a, a->env.payload.text);
+    if (err)
+        return refuse(r, err, problem.field, problem.what);
+    a->command = command;
+    a->has_sequel = true;
+    return a->room->ops->judge_command(a, r);
+}
+
+static enum err judge_own(struct admission *a, struct refusal *r)
+{
+    return a->env.kind.type == KIND_ROUTING ? set_routing(a, r) : judge_command(a, r);
+}
+
 /* The order matters: a text that cannot be read is not judged further, and nothing is
  * counted or entered before the last check has passed. */
 static const admit_check checks[] = {
@@ -316,6 +359,9 @@ static void append(struct admission *a)
         entry.text = put_in_slashes(a);
     }
     topic_append(&a->room->topic, &entry);
+    /* The watcher's name above is the request's, which this may forget. */
+    ledger_enter(&a->room->ledger, &a->env, &a->effect, a->wall_ms);
+    note_speaker(a->room, (enum participant_type)a->sender->type);
 }
 
 struct str admission_text(const struct admission *a, struct buf *space)
@@ -352,13 +398,15 @@ enum err admit(struct admission *a, struct refusal *r)
         return rate_err;
     for (size_t i = 0; !err && i < COUNT(checks); i++)
         err = checks[i](a, r);
+    if (!err && a->env.kind.type >= KIND_ROUTING)
+        err = judge_own(a, r);
     if (err)
         return note_refusal(a, err);
-    if (a->env.kind.type == KIND_ROUTING)
-        return set_routing(a, r);
-    append(a);
-    /* The watcher's name above is the request's, which this may forget. */
-    ledger_enter(&a->room->ledger, &a->env, &a->effect, a->wall_ms);
-    note_speaker(a->room, (enum participant_type)a->sender->type);
+    if (!a->is_executed)
+        append(a);
+    if (a->grant) {
+        a->grant->uses++;
+        a->has_sequel = true;
+    }
     return OK;
 }

@@ -31,12 +31,26 @@ struct loop_guard {
     uint64_t told_limit; /* of which the room has heard that it is reached; 0: none */
 };
 
+struct admission;
+struct command;
+struct grant;
+struct identity;
+struct refusal;
+struct rights;
+
+/* What whoever owns a room decides about commands: the last check of all. */
+struct room_ops {
+    enum err (*judge_command)(struct admission *admission, struct refusal *refusal);
+};
+
 /* A topic together with what admission keeps about it. */
 struct room {
     struct topic topic;
     const struct admit_rules *rules;
     struct loop_guard guard;
     struct ledger ledger;
+    struct rights *rights;      /* of this worker; NULL: there are none */
+    const struct room_ops *ops; /* NULL: commands are passed on, and no more */
 };
 
 struct admit_limits {
@@ -58,7 +72,8 @@ struct admission {
     struct str text;       /* slash: best in topic_reserve()'s place; dotted: anywhere but
                             * there.       Presence flushed before. */
     const struct admit_limits *limits;
-    struct arena *scratch; /* reset here */
+    const struct identity *identity; /* the sender's credential; for judge_command() */
+    struct arena *scratch;           /* reset here */
     uint64_t now_ms;
     uint64_t wall_ms;
     /* filled on the way */
@@ -69,6 +84,9 @@ struct admission {
     bool was_checked;  /* strictly, D21 */
     bool is_executed;  /* a kind that the gateway carried out itself: nothing was appended
                         */
+    bool has_sequel;   /* a command to carry out, or a use of a grant */
+    const struct command *command; /* in scratch; NULL: no such kind */
+    struct grant *grant; /* what alone allows it, and may be used only so often */
 };
 
 /* Why an envelope was refused; texts are static or borrow from the admission. */
@@ -82,6 +100,7 @@ struct refusal {
     const char *state;       /* of the proposal concerned */
     uint64_t count, limit;   /* loop_guard */
     bool is_trip;            /* loop_guard: the first since a human spoke */
+    struct str capability;   /* that cannot be given or taken */
     bool is_abuse;           /* persistent: close with 4029 */
 };
 

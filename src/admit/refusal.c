@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refusals in words: what went wrong, where, and what would have been right. */
 #include "admit/admit.h"
+#include "policy/rights.h"
 
 /* What is quoted in an answer stays short, whatever was sent. */
 enum { QUOTED_FIELD = 256, QUOTED_CAPABILITIES = 64 * 1024 };
@@ -40,6 +41,8 @@ void refusal_message(const struct refusal *r, const struct admission *a, struct 
 
     switch (r->err) {
     case ERR_CAPABILITY_VIOLATION:
+        if (r->capability.len)
+            break;
         buf_put(out, S("You lack capability for '"));
         buf_put(out, kind);
         buf_putc(out, '\'');
@@ -118,4 +121,8 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
     }
     if (r->state)
         json_put_str(w, S("state"), str_of(r->state));
+    if (r->capability.len) {
+        json_key(w, S("capability"));
+        rights_write_capability(w, r->capability);
+    }
 }

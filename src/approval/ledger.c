@@ -303,6 +303,7 @@ enum err ledger_judge(struct ledger *ledger, const struct envelope *env, uint64_
     case KIND_REJECT: return judge_decision(ledger, env, wall_ms, ret, problem);
     case KIND_CHAT:
     case KIND_ROUTING:
+    case KIND_COMMAND:
     case KIND_OTHER: return OK;
     }
     return OK;

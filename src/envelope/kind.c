@@ -15,6 +15,12 @@ const struct kind_row plain_kinds[PLAIN_KINDS] = {
     { S("mcp/withdraw"),        S("mcpx.withdraw.proposal"), KIND_WITHDRAW },
     { S("mcp/reject"),          S("mcpx.reject.proposal"),   KIND_REJECT },
     { S("participant/routing"), S("participant.routing"),    KIND_ROUTING },
+    { S("participant/pause"),   S("participant.pause"),      KIND_COMMAND },
+    { S("participant/resume"),  S("participant.resume"),     KIND_COMMAND },
+    { S("participant/kick"),    S("participant.kick"),       KIND_COMMAND },
+    { S("capability/grant"),    S("capability.grant"),       KIND_COMMAND },
+    { S("capability/revoke"),   S("capability.revoke"),      KIND_COMMAND },
+    { S("topic/invite"),        S("topic.invite"),           KIND_COMMAND },
 };
 
 const struct kind_row method_kinds[METHOD_KINDS] = {

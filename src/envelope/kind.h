@@ -20,8 +20,10 @@ enum kind_type {
     KIND_WITHDRAW,
     KIND_REJECT,
     KIND_CHAT,
-    KIND_ROUTING, /* participant/routing: executed by the gateway, D3 */
     KIND_OTHER,
+    /* From here on the gateway does something itself. */
+    KIND_ROUTING, /* participant/routing: D3 */
+    KIND_COMMAND, /* grants, moderation, invitations: admit/command.h */
 };
 
 enum { KIND_MAX_BYTES = 2048 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Administration of topics and members: list, promote, kick, pause, resume. Changes are
+ * Administration of topics and members: list, kick, pause, resume. Changes are
  * ordered by the first worker, applied by each worker to what lives on it, and answered
  * when all have done so.
  */
@@ -12,7 +12,6 @@
 #include "base/xalloc.h"
 #include "gateway/doors.h"
 #include "gateway/gateway.h"
-#include "gateway/override.h"
 #include "gateway/room.h"
 #include "gateway/standing.h"
 #include "policy/capability.h"
@@ -22,12 +21,10 @@ struct call {
     struct gather gather;
     struct exchange *x;
     struct arena arena;
-    struct str id;    /* the participant */
-    struct str topic; /* "": all */
-    struct str_list old_capabilities;
-    struct str_list capabilities; /* the new ones */
-    struct str list_name;         /* of what is listed */
-    const struct act *act;        /* kick, pause or resume */
+    struct str id;         /* the participant */
+    struct str topic;      /* "": all */
+    struct str list_name;  /* of what is listed */
+    const struct act *act; /* kick, pause or resume */
 };
 
 static struct call *call_new(struct exchange *x,
@@ -238,182 +235,6 @@ void admin_members(struct exchange *x)
     call_start(call);
 }
 
-/* --- capabilities (MCPx v0.1, 11.3) --- */
-
-struct promotion {
-    const struct json *add;
-    const struct json *remove;
-};
-
-#define F(member, need) JSON_FIELD(struct promotion, member, need)
-static const struct json_field promotion_fields[] = {
-    F(add, JSON_OPTIONAL),
-    F(remove, JSON_OPTIONAL),
-};
-#undef F
-
-struct change {
-    struct str_list add;
-    struct str_list remove;
-};
-
-static void apply_capabilities(struct live_room *room, const struct call *call)
-{
-    struct participant *p = participant_find(&room->room.topic, call->id);
-    struct capset *caps;
-
-    if (!p)
-        return;
-    if (capset_intern(room->worker->capsets, call->capabilities, &caps, NULL))
-        abort(); /* the list was checked */
-    participant_set_capabilities(p, caps);
-    capset_unref(caps);
-    room_welcome_again(room, p);
-}
-
-static void visit_capabilities(struct gather *gather, struct gather_part *part)
-{
-    const struct call *call = call_of(gather);
-    struct worker *worker = part->worker;
-    struct live_room *room;
-
-    if (call->topic.len == 0)
-        override_clear_topics(&worker->overrides, call->id);
-    override_set(&worker->overrides, call->topic, call->id, call->capabilities);
-    MAP_FOREACH(room, &worker->rooms)
-        if (concerns(call, room))
-            apply_capabilities(room, call);
-}
-
-/* What a v0.1 client would not understand stands apart. */
-static void put_object_capabilities(struct json_writer *w, const struct call *call)
-{
-    if (!capability_list_has_objects(call->old_capabilities) &&
-        !capability_list_has_objects(call->capabilities))
-        return;
-    json_key(w, S("moot"));
-    json_object_open(w);
-    capability_list_put_objects(w, S("oldCapabilities"), call->old_capabilities);
-    capability_list_put_objects(w, S("newCapabilities"), call->capabilities);
-    json_object_close(w);
-}
-
-static void answer_capabilities(struct gather *gather)
-{
-    struct call *call = call_of(gather);
-    struct exchange *x = call->x;
-    struct json_writer w;
-    struct buf out;
-
-    if (exchange_resume(x)) {
-        log_info("capability.change", "id=%s topic=%s by=%s", LOG_TEXT(call->id),
-                 LOG_TEXT(call->topic), LOG_TEXT(x->identity->id));
-        buf_init(&out, 8 << 20);
-        json_write_init(&w, &out);
-        json_object_open(&w);
-        json_put_str(&w, S("participantId"), call->id);
-        capability_list_put_patterns(&w, S("oldCapabilities"), call->old_capabilities);
-        capability_list_put_patterns(&w, S("newCapabilities"), call->capabilities);
-        put_object_capabilities(&w, call);
-        json_put_str(&w, S("modifiedBy"), x->identity->id);
-        json_put_time(&w, S("modifiedAt"), loop_wall_ms(x->worker->loop));
-        json_object_close(&w);
-        exchange_json(x, 200, &out);
-        buf_done(&out);
-    }
-    call_free(gather);
-}
-
-/* What the participant may do now; items NULL if nobody of that name is known. */
-static struct str_list current_capabilities(struct worker *worker,
-                                            const struct call *call)
-{
-    const struct str_list *changed =
-        override_find(&worker->overrides, call->topic, call->id);
-    const struct identity *identity;
-
-    if (changed)
-        return *changed;
-    identity = token_table_find_id(&worker->tokens, call->id);
-    return identity ? identity->capabilities : (struct str_list){};
-}
-
-static enum err keep_list(struct str_list list, struct arena *arena, struct str_list *ret)
-{
-    struct str *items = arena_alloc(arena, (list.count + 1) * sizeof(*items));
-
-    if (!items)
-        return ERR_TOO_BIG;
-    for (size_t i = 0; i < list.count; i++) {
-        items[i] = arena_str(arena, list.items[i]);
-        if (!items[i].ptr)
-            return ERR_TOO_BIG;
-    }
-    *ret = (struct str_list){ items, list.count };
-    return OK;
-}
-
-static enum err edit(struct call *call, struct str_list old, const struct change *change)
-{
-    struct str_list edited;
-    enum err err = keep_list(old, &call->arena, &call->old_capabilities);
-
-    if (!err)
-        err = capset_edit(old, change->add, change->remove, &call->arena, &edited);
-    if (!err)
-        err = capset_check(edited, NULL, NULL); /* together they may be too many */
-    if (!err)
-        err = keep_list(edited, &call->arena, &call->capabilities);
-    return err;
-}
-
-static enum err read_change(struct exchange *x, struct change *ret, const char **ret_why)
-{
-    struct promotion body = {};
-    const struct json *root;
-    enum err err = OK;
-
-    *ret_why = "The body must be {\"add\": […], \"remove\": […]}.";
-    if (json_parse(x->body, &x->arena, &root, NULL) ||
-        json_read(root, promotion_fields, COUNT(promotion_fields), &x->arena, &body,
-                  NULL))
-        return ERR_BAD_REQUEST;
-    *ret_why = "The lists are too long.";
-    if (body.add)
-        err = capability_list(body.add, &x->arena, &ret->add, ret_why);
-    if (!err && body.remove)
-        err = capability_list(body.remove, &x->arena, &ret->remove, ret_why);
-    if (!err)
-        err = capset_check(ret->add, NULL, ret_why);
-    return err ? ERR_BAD_REQUEST : OK;
-}
-
-void admin_capabilities(struct exchange *x)
-{
-    struct change change = {};
-    const char *why = "";
-    struct str_list old;
-    struct call *call;
-
-    if (read_change(x, &change, &why)) {
-        exchange_fail(x, ERR_BAD_REQUEST, "%s", why);
-        return;
-    }
-    call = call_new(x, visit_capabilities, answer_capabilities);
-    if (!read_target(x, call))
-        return;
-    old = current_capabilities(x->worker, call);
-    if (!old.items || edit(call, old, &change)) {
-        exchange_fail(x, old.items ? ERR_TOO_LARGE : ERR_NOT_FOUND,
-                      old.items ? "The lists are too long."
-                                : "Nobody of that name has a token or a connection.");
-        arena_done(&call->arena);
-        free(call);
-        return;
-    }
-    call_start(call);
-}
-
 /* --- kick, pause, resume --- */
 
 static uint64_t bar_until_ms(const struct worker *worker)
@@ -421,10 +242,9 @@ static uint64_t bar_until_ms(const struct worker *worker)
     return loop_now_ms(worker->loop) + worker->settings->config->limits.kick_bar_ms;
 }
 
-static void kick(struct participant *p, const struct worker *worker)
+static void kick(struct participant *p, const struct worker *)
 {
-    participant_conduct(p)->barred_until_ms = bar_until_ms(worker);
-    participant_end(p, END_KICKED);
+    room_kick(live_room_of(p->topic), p);
 }
 
 static void kick_everywhere(struct worker *worker, struct str id)

@@ -16,9 +16,14 @@ void ticket_post(struct exchange *x);
 void session_post(struct exchange *x);
 void session_delete(struct exchange *x);
 
-/* admin_door.c, token_door.c: administration */
+/* grants_door.c: what participants may do */
 void admin_capabilities(struct exchange *x);
+void admin_grants(struct exchange *x);
+
+/* rights_door.c: why they may */
 void admin_rights(struct exchange *x);
+
+/* admin_door.c, token_door.c: administration */
 void admin_topics(struct exchange *x);
 void admin_reset_loop_guard(struct exchange *x);
 void admin_members(struct exchange *x);

@@ -13,6 +13,7 @@
 #include "gateway/auth.h"
 #include "gateway/doors.h"
 #include "gateway/entrance.h"
+#include "gateway/moderation.h"
 #include "topic/reading.h"
 
 enum {
@@ -105,7 +106,6 @@ static void post(struct exchange *x, struct live_room *room, enum dialect dialec
 {
     struct worker *worker = x->worker;
     struct topic *topic = &room->room.topic;
-    struct participant *sender = room_participant(room, x->identity);
     struct refusal refusal;
     struct admission a;
     enum err err;
@@ -113,11 +113,14 @@ static void post(struct exchange *x, struct live_room *room, enum dialect dialec
     worker->metrics.envelopes_received++;
     worker->metrics.bytes_received += x->body.len;
     room_flush_presence(room);
+    if (loop_wall_ms(worker->loop) >= worker->rights_due_ms)
+        moderation_expire(worker);
     a = (struct admission){ .room = &room->room,
-                            .sender = sender,
+                            .sender = room_participant(room, x->identity),
                             .dialect = dialect,
                             .text = place_body(x, topic, dialect),
                             .limits = &worker->settings->admit,
+                            .identity = x->identity,
                             .scratch = loop_scratch(worker->loop),
                             .now_ms = loop_now_ms(worker->loop),
                             .wall_ms = loop_wall_ms(worker->loop) };
@@ -132,7 +135,11 @@ static void post(struct exchange *x, struct live_room *room, enum dialect dialec
         room_hear_refusal(room, &a, &refusal);
         return;
     }
-    reply_id(x, a.env.id);
+    /* The answer leaves after this turn, so what follows has happened by then. */
+    if (!a.is_executed)
+        reply_id(x, a.env.id);
+    if (a.has_sequel)
+        moderation_carry_out(room, &a, a.is_executed ? x : NULL);
 }
 
 void messages_post(struct exchange *x)

@@ -28,12 +28,13 @@ static bool is_strict(const struct worker *worker, const struct live_room *room,
                 : room_settings_of(worker, topic)->rules.is_strict;
 }
 
-static void write_rights(const struct exchange *x, const struct identity *identity,
+static void write_rights(struct exchange *x, const struct identity *identity,
                          struct json_writer *w)
 {
     const struct worker *worker = x->worker;
     const struct live_room *room = room_find(worker, x->topic);
-    struct str_list capabilities = room_capabilities(worker, x->topic, identity);
+    struct str_list capabilities =
+        room_capabilities(worker, x->topic, identity, &x->arena);
 
     json_object_open(w);
     json_put_str(w, S("participantId"), identity->id);

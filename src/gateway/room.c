@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "gateway/gateway.h"
-#include "gateway/override.h"
+#include "gateway/moderation.h"
 #include "gateway/standing.h"
 
 enum {
@@ -17,6 +17,8 @@ enum {
     SWEEP_ROOMS = 512,          /* looked at in a sweep, or a part of all: */
     SWEEP_PART = 32,
     QUOTED_KIND = 256, /* bytes that all hear of what one may not say */
+    RIGHTS_ARENA = 1 << 20,
+    UNREAD_MAX = 64, /* slices that may wait where another welcome is due */
 };
 
 const struct str presence_names[] = {
@@ -93,6 +95,8 @@ static struct live_room *room_new(struct worker *worker, struct str topic,
     room->room.rules = &settings->rules;
     room->was_told_strict = settings->rules.is_strict;
     ledger_init(&room->room.ledger, &settings->ledger);
+    room->room.rights = worker->rights;
+    room->room.ops = &moderation_ops;
     map_set(&worker->rooms, room->room.topic.name, room);
     room_left(room); /* nobody is here yet */
     return room;
@@ -192,12 +196,17 @@ enum err room_may_enter(const struct worker *worker, const struct live_room *roo
 }
 
 struct str_list room_capabilities(const struct worker *worker, struct str topic,
-                                  const struct identity *identity)
+                                  const struct identity *identity, struct arena *arena)
 {
-    const struct str_list *changed =
-        override_find(&worker->overrides, topic, identity->id);
+    struct rights_key who = { topic, identity->id };
+    struct str_list list = {};
 
-    return changed ? *changed : identity->capabilities;
+    if (!rights_knows(worker->rights, who))
+        return identity->capabilities;
+    if (rights_in_force(worker->rights, who, identity->capabilities,
+                        loop_wall_ms(worker->loop), arena, &list))
+        list = (struct str_list){}; /* too much to work out is nothing */
+    return list;
 }
 
 struct participant *room_participant(struct live_room *room,
@@ -207,11 +216,15 @@ struct participant *room_participant(struct live_room *room,
     struct topic *topic = &room->room.topic;
     struct participant *participant;
     struct capset *caps;
+    struct arena arena;
 
+    arena_init(&arena, RIGHTS_ARENA);
     /* Lists are checked when they come in. */
-    if (capset_intern(worker->capsets, room_capabilities(worker, topic->name, identity),
-                      &caps, NULL))
+    if (capset_intern(worker->capsets,
+                      room_capabilities(worker, topic->name, identity, &arena), &caps,
+                      NULL))
         abort();
+    arena_done(&arena);
     participant = participant_enter(topic, identity->id, identity->type, caps,
                                     loop_now_ms(worker->loop));
     capset_unref(caps);
@@ -350,18 +363,40 @@ void room_welcome(struct live_room *room, struct member *member)
     json_put_str(&w, S("validation"), validation_name(room));
     json_put_bool(&w, S("announced"), me->announced == ANNOUNCED_PRESENT);
     room_write_proposals(room, dialect, &w);
+    moderation_write_grants(room, me->id, &w);
     json_object_close(&w);
     system_end(&w);
     member_send_roster(member, buf_str(&out), others_at);
     buf_done(&out);
 }
 
+void room_kick(struct live_room *room, struct participant *participant)
+{
+    const struct worker *worker = room->worker;
+
+    participant_conduct(participant)->barred_until_ms =
+        loop_now_ms(worker->loop) + worker->settings->config->limits.kick_bar_ms;
+    participant_end(participant, END_KICKED);
+}
+
+/* Welcomes do not count towards the marks, so who does not read gets no end of them. */
+static bool is_behind(const struct member *member)
+{
+    return member->is_blocked && member_waiting(member) > UNREAD_MAX;
+}
+
 void room_welcome_again(struct live_room *room, struct participant *participant)
 {
     struct member *member;
 
-    LIST_FOREACH(member, &participant->members, peer_link)
-        room_welcome(room, member);
+    LIST_FOREACH(member, &participant->members, peer_link) {
+        if (!is_behind(member)) {
+            room_welcome(room, member);
+        } else if (!member->is_ending) {
+            member->is_ending = true;
+            member->ops->on_end(member, END_SLOW);
+        }
+    }
 }
 
 /* --- what the gateway says to all --- */

@@ -52,10 +52,11 @@ enum err room_open(struct worker *worker, struct str topic, struct live_room **r
 enum err room_may_enter(const struct worker *worker, const struct live_room *room,
                         const struct identity *identity);
 
-/* What an identity may do in a topic now: what was changed at run time, else what its
- * credential says. Borrowed, valid until either changes. */
+/* What an identity may do in a topic now: what its credential says, without what was
+ * struck, with what was granted. Borrowed from these and from the arena; valid until
+ * either changes. */
 struct str_list room_capabilities(const struct worker *worker, struct str topic,
-                                  const struct identity *identity);
+                                  const struct identity *identity, struct arena *arena);
 
 /* The participant record of an identity, with the capabilities in force now. */
 struct participant *room_participant(struct live_room *room,
@@ -81,6 +82,9 @@ void room_flush_presence(struct live_room *room);
 
 /* Sends the system/welcome to a member. */
 void room_welcome(struct live_room *room, struct member *member);
+
+/* Removes a participant and keeps it out for a while. */
+void room_kick(struct live_room *room, struct participant *participant);
 
 /* A fresh welcome to every member of the participant. */
 void room_welcome_again(struct live_room *room, struct participant *participant);

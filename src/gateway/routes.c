@@ -17,6 +17,7 @@ static const struct route routes[] = {
     { HTTP_GET,    S("/topics/{}/proposals"),                ACCESS_IDENTITY, TOPIC_IN_PATH,   false, proposals_list },
     { HTTP_POST,   S("/admin/participants/{}/capabilities"), ACCESS_ADMIN,    AT_FIRST_WORKER, false, admin_capabilities },
     { HTTP_GET,    S("/admin/participants/{}/rights"),       ACCESS_ADMIN,    TOPIC_IN_QUERY,  false, admin_rights },
+    { HTTP_GET,    S("/admin/participants/{}/grants"),       ACCESS_ADMIN,    ANYWHERE,        false, admin_grants },
     { HTTP_GET,    S("/admin/tokens"),                       ACCESS_ADMIN,    ANYWHERE,        false, tokens_list },
     { HTTP_POST,   S("/admin/tokens"),                       ACCESS_ADMIN,    AT_FIRST_WORKER, false, tokens_create },
     { HTTP_DELETE, S("/admin/tokens/{}"),                    ACCESS_ADMIN,    AT_FIRST_WORKER, false, tokens_revoke },

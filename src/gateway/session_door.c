@@ -67,6 +67,7 @@ struct session {
     struct gather gather;
     struct exchange *x;
     struct identity *identity;
+    struct identity *invitation; /* that it takes the place of, or NULL */
     struct buf secret;
 };
 
@@ -76,6 +77,7 @@ static void session_free(struct session *session)
     crypto_wipe(session->secret.ptr, session->secret.len);
     buf_done(&session->secret);
     identity_unref(session->identity);
+    identity_unref(session->invitation);
     free(session);
 }
 
@@ -87,6 +89,8 @@ static void visit_begin(struct gather *gather, struct gather_part *part)
     token_table_drop_expired(&part->worker->tokens, FROM_SESSION,
                              loop_wall_ms(part->worker->loop));
     token_table_add(&part->worker->tokens, session->identity);
+    if (session->invitation)
+        (void)token_table_remove(&part->worker->tokens, session->invitation->token_hash);
 }
 
 static void answer_begin(struct gather *gather)
@@ -134,10 +138,13 @@ static void begin_session(struct exchange *x, struct identity *identity)
     template.token_name = token_make_name(S("session"), &x->arena);
     template.created_ms = loop_wall_ms(x->worker->loop);
     template.expires_ms = template.created_ms + SESSION_MS;
-    if (identity->expires_ms && identity->expires_ms < template.expires_ms)
+    if (identity->source != FROM_INVITATION && identity->expires_ms &&
+        identity->expires_ms < template.expires_ms)
         template.expires_ms = identity->expires_ms; /* never outlives its token */
     token_draw(&template, &session->secret);
     session->identity = identity_new(&template);
+    if (identity->source == FROM_INVITATION)
+        session->invitation = TAKE(identity);
     identity_unref(identity);
     session->x = x;
     session->gather.visit = visit_begin;

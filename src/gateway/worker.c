@@ -6,7 +6,7 @@
 #include "base/xalloc.h"
 #include "gateway/gateway.h"
 #include "gateway/http_door.h"
-#include "gateway/override.h"
+#include "gateway/moderation.h"
 #include "gateway/room.h"
 #include "gateway/standing.h"
 #include "gateway/ws_door.h"
@@ -49,6 +49,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
                                .loop = loop_new(),
                                .settings = settings_ref(settings),
                                .capsets = capsets_new(),
+                               .rights = rights_new(),
                                .flush_source = { .wake_some = wake_some },
                                .sweep_timer = { .on_fire = on_sweep } };
     worker->flusher = conn_flusher_new(worker->loop, &worker->flush_source);
@@ -57,7 +58,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
     ticket_table_init(&worker->links, settings->config->limits.tickets, TICKETS_PER_ID);
     throttle_init(&worker->throttle, throttle_limits(settings->config));
     map_init(&worker->rooms);
-    map_init(&worker->overrides);
+    moderation_init(worker);
     map_init(&worker->standings);
     list_init(&worker->dirty);
     list_init(&worker->offenders);
@@ -88,7 +89,7 @@ void worker_done(struct worker *worker)
     free(worker->listeners);
     ws_encodings_done(worker);
     map_done(&worker->rooms);
-    overrides_done(&worker->overrides);
+    rights_free(worker->rights);
     standings_done(&worker->standings);
     throttle_done(&worker->throttle);
     ticket_table_done(&worker->tickets);
@@ -153,7 +154,7 @@ size_t worker_end_token(struct worker *worker, const struct identity *identity)
     count += end_descendants(worker, identity->id);
     /* Whoever gets a new token of this id begins with what that token says. */
     if (!token_table_find_id(&worker->tokens, identity->id))
-        override_forget(&worker->overrides, identity->id);
+        rights_forget(worker->rights, identity->id);
     return count;
 }
 

@@ -26,6 +26,7 @@
 #include "net/conn.h"
 #include "net/listen.h"
 #include "policy/capset.h"
+#include "policy/rights.h"
 #include "topic/lane.h"
 #include "ws/deflate.h"
 
@@ -55,7 +56,7 @@ struct worker {
     struct ticket_table links;   /* for sessions; likewise */
     struct throttle throttle;
     struct map rooms;      /* by topic name */
-    struct map overrides;  /* capabilities changed at run time, see override.h */
+    struct rights *rights; /* capabilities changed at run time */
     struct map standings;  /* pauses and bars in all topics, see standing.h */
     struct link dirty;     /* rooms with something new to send, in turns */
     struct link offenders; /* the conducts of those with violations */
@@ -73,6 +74,8 @@ struct worker {
     struct ws_encoding deflated;
     struct flush_source flush_source; /* the members of dirty rooms */
     struct loop_timer sweep_timer;
+    struct loop_timer rights_timer; /* the next grant that expires */
+    uint64_t rights_due_ms;         /* and when, wall clock; see moderation.h */
     struct metrics metrics;
     uint64_t connection_count; /* names connections */
     bool is_draining;

@@ -18,6 +18,7 @@
 #include "envelope/system.h"
 #include "gateway/entrance.h"
 #include "gateway/gateway.h"
+#include "gateway/moderation.h"
 #include "gateway/room.h"
 #include "gateway/upgrade.h"
 #include "gateway/ws_options.h"
@@ -149,9 +150,19 @@ static void on_member_ready(struct member *member)
     conn_wake(&CONTAINER_OF(member, struct ws_client, member)->conn);
 }
 
+static void on_member_rights(struct member *member)
+{
+    const struct ws_client *client = CONTAINER_OF(member, struct ws_client, member);
+    struct live_room *room = live_room_of(member_topic(member));
+
+    member_set_capabilities(member,
+                            room_participant(room, client->identity)->capabilities);
+}
+
 static const struct member_ops member_ops = {
     .on_ready = on_member_ready,
     .on_end = on_member_end,
+    .on_rights = on_member_rights,
 };
 
 static void client_free(struct ws_client *client)
@@ -233,6 +244,18 @@ static void unmask_to(char *place, const struct ws_event *ev)
         memcpy(place, ev->body.ptr, ev->body.len);
 }
 
+/* What changes rights makes welcomes for others: nothing more is read before the
+ * acknowledgement has left, which everybody gets. */
+static void carry_out(struct ws_client *client, struct live_room *room,
+                      const struct admission *a)
+{
+    bool is_acknowledged = moderation_is_acknowledged(a);
+
+    moderation_carry_out(room, a, NULL);
+    if (is_acknowledged && !client->is_closing)
+        conn_pause_reads(&client->conn, true);
+}
+
 static void judge(struct ws_client *client, struct live_room *room, struct str text)
 {
     struct worker *worker = client->worker;
@@ -243,6 +266,7 @@ static void judge(struct ws_client *client, struct live_room *room, struct str t
                            .dialect = client->member.lane->dialect,
                            .text = text,
                            .limits = &worker->settings->admit,
+                           .identity = client->identity,
                            .scratch = loop_scratch(worker->loop),
                            .now_ms = loop_now_ms(worker->loop),
                            .wall_ms = loop_wall_ms(worker->loop) };
@@ -251,6 +275,8 @@ static void judge(struct ws_client *client, struct live_room *room, struct str t
     metrics_count_verdict(&worker->metrics, err);
     if (err)
         refuse(client, &a, &refusal);
+    else if (a.has_sequel)
+        carry_out(client, room, &a);
 }
 
 /* The one place where bytes become an envelope: unmasked into the log, judged there. What
@@ -267,6 +293,8 @@ static void receive(struct ws_client *client, const struct ws_event *ev)
     worker->metrics.envelopes_received++;
     worker->metrics.bytes_received += len;
     room_flush_presence(room);
+    if (loop_wall_ms(worker->loop) >= worker->rights_due_ms)
+        moderation_expire(worker);
     place = is_slash ? topic_reserve(topic, len) : xmalloc(len + 1);
     unmask_to(place, ev);
     judge(client, room, (struct str){ place, len });

@@ -17,7 +17,7 @@
 #include "json/json.h"
 #include "policy/profile.h"
 
-enum identity_source { FROM_CONFIG, FROM_STORE, FROM_SESSION };
+enum identity_source { FROM_CONFIG, FROM_STORE, FROM_SESSION, FROM_INVITATION };
 
 struct identity {
     struct str id;          /* the participant id: 1–256 bytes, no control characters */

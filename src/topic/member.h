@@ -46,6 +46,8 @@ struct member_ops {
     void (*on_ready)(struct member *member);
     /* The topic wants the connection gone; the owner calls member_leave() in the end. */
     void (*on_end)(struct member *member, enum member_end why);
+    /* What its credential may do here has changed; the owner sets it anew. */
+    void (*on_rights)(struct member *member);
 };
 
 struct slice {

@@ -78,15 +78,12 @@ void member_set_capabilities(struct member *member, struct capset *caps)
     swap(&member->capabilities, caps);
 }
 
-void participant_set_capabilities(struct participant *participant, struct capset *caps)
+void participant_renew_rights(struct participant *participant)
 {
     struct member *member;
 
-    if (participant->capabilities != caps)
-        roster_changed(participant);
-    swap(&participant->capabilities, caps);
     LIST_FOREACH(member, &participant->members, peer_link)
-        member_set_capabilities(member, caps);
+        member->ops->on_rights(member);
 }
 
 struct conduct *participant_conduct(struct participant *participant)

@@ -76,8 +76,8 @@ struct participant *participant_enter(struct topic *topic, struct str id,
                                       enum participant_type type, struct capset *caps,
                                       uint64_t now_ms);
 
-/* From now on these are the rights of the participant and of all its members. */
-void participant_set_capabilities(struct participant *participant, struct capset *caps);
+/* What is granted to it, or struck, has changed: every member works out its own anew. */
+void participant_renew_rights(struct participant *participant);
 
 /* Its conduct, made where there is none yet. */
 struct conduct *participant_conduct(struct participant *participant);

@@ -32,11 +32,11 @@ async function mayCall(client) {
 
 const isWelcome = ({ kind }) => kind === 'system/welcome';
 
-test('11.3: the answer has exactly the fields of the seed', async () => {
+test('11.3: the answer has the fields of the seed, and the id of the grant', async () => {
     const { status, json } = await change('agent-a', { add: ['mcp/request:tools/*'], remove: [] });
 
     assert.equal(status, 200);
-    assert.deepEqual(Object.keys(json), ['participantId', 'oldCapabilities', 'newCapabilities', 'modifiedBy', 'modifiedAt']);
+    assert.deepEqual(Object.keys(json), ['participantId', 'oldCapabilities', 'newCapabilities', 'modifiedBy', 'modifiedAt', 'grant_id']);
     assert.equal(json.participantId, 'agent-a');
     assert.deepEqual(json.oldCapabilities, ['mcp/proposal:*', 'chat']);
     assert.deepEqual(new Set(json.newCapabilities), new Set(['mcp/proposal:*', 'mcp/request:tools/*', 'chat']));

@@ -176,7 +176,7 @@ static void on_end(struct member *member, enum member_end why)
         member_leave(member, *fake->now_ms);
 }
 
-static const struct member_ops member_ops = { on_ready, on_end };
+static const struct member_ops member_ops = { .on_ready = on_ready, .on_end = on_end };
 
 void fake_join(struct fake_topic *fake, struct fake_member *member, struct str id,
                struct join join)

@@ -31,7 +31,7 @@ static void on_end(struct member *member [[maybe_unused]],
 }
 
 static const struct topic_ops topic_ops = { on_topic, on_topic, wall_ms };
-static const struct member_ops member_ops = { on_ready, on_end };
+static const struct member_ops member_ops = { .on_ready = on_ready, .on_end = on_end };
 
 struct gate {
     struct room room;

@@ -184,7 +184,7 @@ TEST(a_change_of_rights_shows_in_the_next_join)
     fake_join(&room.fake, &a, S("a"), joining);
     CHECK_INT(
         capset_intern(room.fake.capsets, (struct str_list){ wider, 2 }, &caps, NULL), OK);
-    participant_set_capabilities(a.member.participant, caps);
+    (void)participant_enter(a.member.participant->topic, S("a"), TYPE_AGENT, caps, 0);
     capset_unref(caps);
     CHECK_STR(flushed(&room),
               S(PRESENCE("join", "{\"id\":\"a\",\"capabilities\":[\"chat\",\"mcp/*\"],"
@@ -231,7 +231,7 @@ TEST(presence_is_written_again_word_for_word)
     room.fake.wall_ms = 5000;
     fake_join(&room.fake, &a, S("a"), joining);
     topic_flush_presence(&room.fake.topic);
-    participant_set_capabilities(a.member.participant, others);
+    (void)participant_enter(a.member.participant->topic, S("a"), TYPE_AGENT, others, 0);
     capset_unref(others);
     a.member.participant->type = TYPE_HUMAN;
     room.fake.wall_ms = 6000;

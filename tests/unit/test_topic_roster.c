@@ -168,7 +168,7 @@ TEST(a_change_of_what_it_shows_is_in_the_next_roster)
     CHECK_STR(welcomed(&b), S("<" ELEMENT("a") ">\n"));
     CHECK_INT(capset_intern(fake.capsets, (struct str_list){ wider, 2 }, &caps, NULL),
               OK);
-    participant_set_capabilities(a.member.participant, caps);
+    (void)participant_enter(a.member.participant->topic, S("a"), TYPE_AGENT, caps, 0);
     CHECK_STR(welcomed(&b), S("<{\"id\":\"a\",\"capabilities\":[\"chat\",\"mcp/*\"],"
                               "\"moot\":{\"type\":\"agent\"}}>\n"));
     (void)participant_enter(&fake.topic, S("a"), TYPE_HUMAN, caps, 0);
