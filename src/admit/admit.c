@@ -8,21 +8,21 @@
 
 typedef enum err (*admit_check)(struct admission *a, struct refusal *r);
 
-static enum err refuse(struct refusal *r, enum err err, struct str field,
-                       const char *what)
-{
-    r->err = err;
-    r->field = field;
-    r->what = what;
-    return err;
-}
-
 /* Where in the text a part of it stands; what had to be unescaped stands nowhere. */
 static size_t offset_of(const struct admission *a, struct str part)
 {
     if (part.ptr < a->text.ptr || part.ptr >= a->text.ptr + a->text.len)
         return 0;
     return (size_t)(part.ptr - a->text.ptr);
+}
+
+/* What is malformed, and where it stands. */
+static enum err refuse_at(const struct admission *a, struct refusal *r, struct str part,
+                          struct str field, const char *what)
+{
+    (void)refusal_set(r, ERR_MALFORMED_ENVELOPE, field, what);
+    r->at = offset_of(a, part);
+    return ERR_MALFORMED_ENVELOPE;
 }
 
 static enum err check_scan(struct admission *a, struct refusal *r)
@@ -34,8 +34,9 @@ static enum err check_scan(struct admission *a, struct refusal *r)
     err = envelope_scan(a->text, a->limits->depth, a->dialect, a->scratch, &a->env,
                         &problem);
     if (err) {
+        (void)refusal_set(r, err, problem.field, problem.what);
         r->at = problem.at;
-        return refuse(r, err, problem.field, problem.what);
+        return err;
     }
     a->id_hash = ring_hash(&a->room->topic.ring, a->env.id);
     return OK;
@@ -60,9 +61,10 @@ static enum err check_rate(struct admission *a, struct refusal *r)
 
     if (!rate_fits(&conduct->messages, &limits->messages, 1, a->now_ms, &wait_ms) ||
         !rate_fits(&conduct->bytes, &limits->bytes, a->text.len, a->now_ms, &wait_ms)) {
+        (void)refusal_set(r, ERR_RATE_LIMITED, S(""), "you send faster than you may");
         r->retry_after_ms = wait_ms;
         r->is_abuse = is_struck_out(conduct, limits, a->now_ms);
-        return refuse(r, ERR_RATE_LIMITED, S(""), "you send faster than you may");
+        return ERR_RATE_LIMITED;
     }
     rate_take(&conduct->messages, &limits->messages, 1);
     rate_take(&conduct->bytes, &limits->bytes, a->text.len);
@@ -74,17 +76,18 @@ static enum err check_kind(struct admission *a, struct refusal *r)
     enum err err = envelope_read_kind(&a->env, a->dialect, a->scratch);
 
     if (err == ERR_RESERVED_NAMESPACE)
-        return refuse(r, err, S("kind"),
-                      "only the gateway sends system and presence kinds");
+        return refusal_set(r, err, S("kind"),
+                           "only the gateway sends system and presence kinds");
     if (err)
-        return refuse(r, err, S("kind"), "not a kind of this protocol");
+        return refusal_set(r, err, S("kind"), "not a kind of this protocol");
     return OK;
 }
 
 static enum err check_from(struct admission *a, struct refusal *r)
 {
     if (!str_eq(a->env.from, a->sender->id))
-        return refuse(r, ERR_FROM_MISMATCH, S("from"), "must be your own participant id");
+        return refusal_set(r, ERR_FROM_MISMATCH, S("from"),
+                           "must be your own participant id");
     return OK;
 }
 
@@ -95,7 +98,7 @@ static enum err check_paused(struct admission *a, struct refusal *r)
 
     if (a->sender->is_paused && type != KIND_RESPONSE && type != KIND_CHAT &&
         type != KIND_ROUTING)
-        return refuse(r, ERR_PAUSED, S(""), "an administrator has paused you");
+        return refusal_set(r, ERR_PAUSED, S(""), "an administrator has paused you");
     return OK;
 }
 
@@ -143,9 +146,9 @@ static enum err check_capability(struct admission *a, struct refusal *r)
     if (has_grant(a))
         return OK;
     if (verdict == VERDICT_INSPECT)
-        return refuse(r, ERR_CAPABILITY_VIOLATION, S("payload"),
-                      "you lack the capability for this payload");
-    return refuse(r, ERR_CAPABILITY_VIOLATION, S("kind"), "you lack the capability");
+        return refusal_set(r, ERR_CAPABILITY_VIOLATION, S("payload"),
+                           "you lack the capability for this payload");
+    return refusal_set(r, ERR_CAPABILITY_VIOLATION, S("kind"), "you lack the capability");
 }
 
 bool room_is_strict(const struct room *room)
@@ -159,20 +162,24 @@ static bool must_be_strict(const struct admission *a)
 }
 
 /* D21: what the kind was allowed for must be what the payload asks for. */
-static enum err check_payload(struct admission *a, struct refusal *r)
+[[gnu::noinline]] static enum err compare_payload(struct admission *a, struct refusal *r)
 {
     struct strict_problem problem = {};
     enum err err;
 
-    if (!must_be_strict(a))
-        return OK;
     err = strict_check(&a->env.kind, a->env.payload, a->scratch, &problem);
     a->was_checked = !err;
     if (!err)
         return OK;
+    (void)refusal_set(r, err, problem.field,
+                      problem.what ? problem.what : "too many escapes to resolve");
     r->expected = problem.expected;
-    return refuse(r, err, problem.field,
-                  problem.what ? problem.what : "too many escapes to resolve");
+    return err;
+}
+
+static enum err check_payload(struct admission *a, struct refusal *r)
+{
+    return must_be_strict(a) ? compare_payload(a, r) : OK;
 }
 
 static bool is_held_by_guard(const struct admission *a)
@@ -189,12 +196,14 @@ static enum err check_loop_guard(struct admission *a, struct refusal *r)
 
     if (!limit || guard->count < limit || !is_held_by_guard(a))
         return OK;
+    (void)refusal_set(
+        r, ERR_LOOP_GUARD, S(""),
+        "agents have talked among themselves for too long; a human must speak");
     r->count = guard->count;
     r->limit = limit;
     r->is_trip = guard->told_limit != limit;
     guard->told_limit = limit;
-    return refuse(r, ERR_LOOP_GUARD, S(""),
-                  "agents have talked among themselves for too long; a human must speak");
+    return ERR_LOOP_GUARD;
 }
 
 static void note_speaker(struct room *room, enum participant_type type)
@@ -214,21 +223,20 @@ static enum err check_correlation(struct admission *a, struct refusal *r)
     switch (a->env.kind.type) {
     case KIND_RESPONSE:
         if (!has_one)
-            return refuse(r, ERR_MISSING_CORRELATION, S("correlation_id"),
-                          "a response must name its request");
+            return refusal_set(r, ERR_MISSING_CORRELATION, S("correlation_id"),
+                               "a response must name its request");
         return OK;
     case KIND_APPROVE:
     case KIND_WITHDRAW:
     case KIND_REJECT:
         if (!has_one)
-            return refuse(r, ERR_MISSING_CORRELATION, S("correlation_id"),
-                          "a decision must name its proposal");
+            return refusal_set(r, ERR_MISSING_CORRELATION, S("correlation_id"),
+                               "a decision must name its proposal");
         return OK;
     case KIND_PROPOSAL:
-        r->at = offset_of(a, a->env.correlation_id);
         if (has_one)
-            return refuse(r, ERR_MALFORMED_ENVELOPE, S("correlation_id"),
-                          "a proposal begins something new and must not have one");
+            return refuse_at(a, r, a->env.correlation_id, S("correlation_id"),
+                             "a proposal begins something new and must not have one");
         return OK;
     case KIND_REQUEST:
     case KIND_CHAT:
@@ -244,7 +252,8 @@ static enum err check_duplicate(struct admission *a, struct refusal *r)
 {
     if (ring_find(&a->room->topic.ring, a->id_hash) ||
         ledger_knows(&a->room->ledger, a->env.id, a->wall_ms))
-        return refuse(r, ERR_DUPLICATE_ID, S("id"), "this id is already in use here");
+        return refusal_set(r, ERR_DUPLICATE_ID, S("id"),
+                           "this id is already in use here");
     return OK;
 }
 
@@ -256,9 +265,10 @@ static enum err check_ledger(struct admission *a, struct refusal *r)
 
     if (!err)
         return OK;
+    (void)refusal_set(r, err, problem.field, problem.what);
     r->at = offset_of(a, a->env.expires_at.text);
     r->state = problem.state;
-    return refuse(r, err, problem.field, problem.what);
+    return err;
 }
 
 /* participant/routing {"mode":"all"|"directed"} is carried out here and goes no further.
@@ -271,8 +281,8 @@ static enum err set_routing(struct admission *a, struct refusal *r)
     int routing = -1;
 
     if (!a->member)
-        return refuse(r, ERR_MALFORMED_ENVELOPE, S("kind"),
-                      "routing belongs to a connection, and this was posted");
+        return refusal_set(r, ERR_MALFORMED_ENVELOPE, S("kind"),
+                           "routing belongs to a connection, and this was posted");
     json_scan_init(&scan, a->env.payload.text, JSON_MAX_DEPTH);
     err = json_object_begin(&scan);
     while (!err && json_object_next(&scan, &m, &err)) {
@@ -283,10 +293,9 @@ static enum err set_routing(struct admission *a, struct refusal *r)
         if (json_string_is(m.value, S("directed")))
             routing = ROUTE_DIRECTED;
     }
-    r->at = offset_of(a, a->env.payload.text);
     if (routing < 0)
-        return refuse(r, ERR_MALFORMED_ENVELOPE, S("payload"),
-                      "mode must be \"all\" or \"directed\"");
+        return refuse_at(a, r, a->env.payload.text, S("payload"),
+                         "mode must be \"all\" or \"directed\"");
     member_set_routing(a->member, (enum routing)routing);
     a->is_executed = true;
     return OK;
@@ -303,15 +312,16 @@ static enum err judge_command(struct admission *a, struct refusal *r)
         return OK;
     if (command)
         err = command_read(&a->env, a->wall_ms, a->scratch, command, &problem);
-    r->at = offset_of(a, a->env.payload.text);
+    if (err == ERR_MALFORMED_ENVELOPE)
+        return refuse_at(a, r, a->env.payload.text, problem.field, problem.what);
     if (err)
-        return refuse(r, err, problem.field, problem.what);
+        return refusal_set(r, err, problem.field, problem.what);
     a->command = command;
     a->has_sequel = true;
     return a->room->ops->judge_command(a, r);
 }
 
-static enum err judge_own(struct admission *a, struct refusal *r)
+[[gnu::cold]] static enum err judge_own(struct admission *a, struct refusal *r)
 {
     return a->env.kind.type == KIND_ROUTING ? set_routing(a, r) : judge_command(a, r);
 }
@@ -323,7 +333,7 @@ static const admit_check checks[] = {
     check_loop_guard, check_correlation, check_duplicate, check_ledger,
 };
 
-static enum err note_refusal(struct admission *a, enum err err)
+[[gnu::cold]] static enum err note_refusal(struct admission *a, enum err err)
 {
     if (err_is_violation(err))
         participant_conduct(a->sender)->violations++;
@@ -352,7 +362,9 @@ static void append(struct admission *a)
                                  .to_count = a->env.to_count,
                                  .also = a->effect.watcher,
                                  .sender = a->member,
-                                 .was_checked = a->was_checked };
+                                 .was_checked = a->was_checked,
+                                 .dotted = {},
+                                 .presence = NULL };
 
     if (a->dialect == DIALECT_DOTTED) {
         entry.dotted = a->text;
@@ -389,13 +401,14 @@ enum err admit(struct admission *a, struct refusal *r)
     enum err rate_err;
     enum err err;
 
-    *r = (struct refusal){};
+    r->err = OK;
     err = check_scan(a, r);
     if (err == ERR_UTF8)
         return err;
     rate_err = check_rate(a, r); /* before the scan's verdict: bad texts count as well */
     if (rate_err)
         return rate_err;
+#pragma GCC unroll 16 /* a sequence of calls, not of pointers */
     for (size_t i = 0; !err && i < COUNT(checks); i++)
         err = checks[i](a, r);
     if (!err && a->env.kind.type >= KIND_ROUTING)

@@ -104,6 +104,10 @@ struct refusal {
     bool is_abuse;           /* persistent: close with 4029 */
 };
 
+/* Fills a refusal anew and gives the error back; what else is to be said comes after. */
+[[gnu::cold]] enum err refusal_set(struct refusal *refusal, enum err err,
+                                   struct str field, const char *what);
+
 /* OK: it is in the log. Otherwise the error, with `refusal` filled. ERR_UTF8 means the
  * text is not UTF-8 at all: the connection must fail (D6). */
 enum err admit(struct admission *admission, struct refusal *refusal);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "admit/rate.h"
 
-enum { THOUSANDTHS = 1000 };
+enum { THOUSANDTHS = 1000, FILLED_MS = 3600 * 1000 };
 
 /* The most a bucket holds; a burst that was rounded down to nothing is one. */
 static uint64_t capacity(const struct rate *rate)
@@ -9,17 +9,17 @@ static uint64_t capacity(const struct rate *rate)
     return rate->burst ? rate->burst : 1;
 }
 
-/* Per millisecond a bucket gains per_second thousandths. */
+/* Per millisecond a bucket gains per_second thousandths. Of a longer time than counts
+ * only the first part is used, lest the product overflow: no division on this way. */
 static void refill(struct bucket *bucket, const struct rate *rate, uint64_t now_ms)
 {
     uint64_t full = capacity(rate) * THOUSANDTHS;
     uint64_t elapsed = now_ms - bucket->filled_ms;
 
-    if (bucket->filled_ms == 0 || elapsed >= full / rate->per_second + 1)
-        bucket->level = full;
-    else
-        bucket->level += elapsed * rate->per_second;
-    if (bucket->level > full)
+    if (elapsed > FILLED_MS)
+        elapsed = FILLED_MS;
+    bucket->level += elapsed * rate->per_second;
+    if (bucket->level > full || bucket->filled_ms == 0)
         bucket->level = full;
     bucket->filled_ms = now_ms ? now_ms : 1;
 }

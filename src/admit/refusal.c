@@ -6,6 +6,12 @@
 /* What is quoted in an answer stays short, whatever was sent. */
 enum { QUOTED_FIELD = 256, QUOTED_CAPABILITIES = 64 * 1024 };
 
+enum err refusal_set(struct refusal *r, enum err err, struct str field, const char *what)
+{
+    *r = (struct refusal){ .err = err, .field = field, .what = what };
+    return err;
+}
+
 static struct str quoted_field(const struct refusal *r)
 {
     return str_slice(r->field, 0, QUOTED_FIELD);

@@ -420,17 +420,13 @@ enum err envelope_scan(struct str text, size_t max_depth, enum dialect dialect,
     return err;
 }
 
-enum err envelope_read_kind(struct envelope *env, enum dialect dialect,
-                            struct arena *scratch)
+enum err envelope_read_dotted_kind(struct envelope *env, struct arena *scratch)
 {
-    struct str text = env->kind_text;
-    char *space;
+    char *space = arena_alloc(scratch, KIND_MAX_BYTES);
+    struct str text;
 
-    if (dialect == DIALECT_DOTTED) {
-        space = arena_alloc(scratch, KIND_MAX_BYTES);
-        if (!space || kind_to_slash(env->kind_text, space, &text))
-            return ERR_MALFORMED_KIND;
-    }
+    if (!space || kind_to_slash(env->kind_text, space, &text))
+        return ERR_MALFORMED_KIND;
     env->kind.text = text;
     return kind_parse(text, &env->kind);
 }

@@ -63,8 +63,15 @@ enum err envelope_scan(struct str text, size_t max_depth, enum dialect dialect,
 
 /* Parses kind_text, which the dialect spells; from then on the kind is known in slash
  * spelling. Errors of kind_parse(). */
-enum err envelope_read_kind(struct envelope *env, enum dialect dialect,
-                            struct arena *scratch);
+enum err envelope_read_dotted_kind(struct envelope *env, struct arena *scratch);
+static inline enum err envelope_read_kind(struct envelope *env, enum dialect dialect,
+                                          struct arena *scratch)
+{
+    if (dialect == DIALECT_DOTTED)
+        return envelope_read_dotted_kind(env, scratch);
+    env->kind.text = env->kind_text;
+    return kind_parse(env->kind_text, &env->kind);
+}
 
 /* True when `to` names this participant; an envelope without `to` names nobody. */
 bool envelope_names(const struct envelope *env, struct str id);

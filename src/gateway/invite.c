@@ -19,15 +19,6 @@ enum {
 
 /* --- judging --- */
 
-static enum err refuse(struct refusal *r, enum err err, const char *field,
-                       const char *what)
-{
-    r->err = err;
-    r->field = str_of(field);
-    r->what = what;
-    return err;
-}
-
 static struct worker *worker_of(const struct admission *a)
 {
     return CONTAINER_OF(a->room, struct live_room, room)->worker;
@@ -79,20 +70,24 @@ enum err invite_judge(struct admission *a, struct refusal *r)
                                     a->identity->capabilities,
                                     a->wall_ms };
     struct identity guest;
+    struct str fault;
     const char *why;
 
     if (!describe(a, &guest))
-        return refuse(r, ERR_MALFORMED_ENVELOPE, "payload.profile",
-                      "there is no such profile");
+        return refusal_set(r, ERR_MALFORMED_ENVELOPE, S("payload.profile"),
+                           "there is no such profile");
     if (identity_check(&guest, &why))
-        return refuse(r, ERR_MALFORMED_ENVELOPE, "payload.participant", why);
+        return refusal_set(r, ERR_MALFORMED_ENVELOPE, S("payload.participant"), why);
     if (is_taken(a, guest.id))
-        return refuse(r, ERR_CONFLICT, "payload.participant", "this id is in use");
-    r->capability = rights_not_held(a->room->rights, &bearer, guest.capabilities, 0);
-    if (r->capability.len)
-        return refuse(r, ERR_CAPABILITY_VIOLATION, "payload.capabilities",
+        return refusal_set(r, ERR_CONFLICT, S("payload.participant"),
+                           "this id is in use");
+    fault = rights_not_held(a->room->rights, &bearer, guest.capabilities, 0);
+    if (!fault.len)
+        return OK;
+    (void)refusal_set(r, ERR_CAPABILITY_VIOLATION, S("payload.capabilities"),
                       "you do not hold this, so you cannot give it");
-    return OK;
+    r->capability = fault;
+    return ERR_CAPABILITY_VIOLATION;
 }
 
 /* --- making it --- */

@@ -20,20 +20,12 @@ enum {
 
 /* --- judging --- */
 
-static enum err refuse(struct refusal *r, enum err err, struct str field,
-                       const char *what)
-{
-    r->err = err;
-    r->field = field;
-    r->what = what;
-    return err;
-}
-
 static enum err refuse_unheld(struct refusal *r, struct str capability)
 {
+    (void)refusal_set(r, ERR_CAPABILITY_VIOLATION, S("payload.capabilities"),
+                      "you do not hold this, so you can neither give nor take it");
     r->capability = capability;
-    return refuse(r, ERR_CAPABILITY_VIOLATION, S("payload.capabilities"),
-                  "you do not hold this, so you can neither give nor take it");
+    return ERR_CAPABILITY_VIOLATION;
 }
 
 static struct live_room *room_of(const struct admission *a)
@@ -91,20 +83,22 @@ static enum err judge_grant(const struct admission *a, struct refusal *r)
     struct str fault;
 
     if (str_eq(command->target, a->sender->id))
-        return refuse(r, ERR_FORBIDDEN, S("payload.recipient"),
-                      "nobody grants anything to himself");
+        return refusal_set(r, ERR_FORBIDDEN, S("payload.recipient"),
+                           "nobody grants anything to himself");
     if (!is_known(a, command->target))
-        return refuse(r, ERR_NOT_FOUND, S("payload.recipient"),
-                      "nobody of that name is here or has a token");
+        return refusal_set(r, ERR_NOT_FOUND, S("payload.recipient"),
+                           "nobody of that name is here or has a token");
     fault = rights_not_held(a->room->rights, &bearer, command->capabilities,
                             command->expires_ms);
     if (fault.len)
         return refuse_unheld(r, fault);
     switch (rights_may_grant(a->room->rights, key_here(a, command->target), &terms)) {
     case OK: return OK;
-    case ERR_CONFLICT: return refuse(r, ERR_DUPLICATE_ID, S("id"), "a grant has this id");
+    case ERR_CONFLICT:
+        return refusal_set(r, ERR_DUPLICATE_ID, S("id"), "a grant has this id");
     default:
-        return refuse(r, ERR_UNAVAILABLE, S(""), "too many grants of this participant");
+        return refusal_set(r, ERR_UNAVAILABLE, S(""),
+                           "too many grants of this participant");
     }
 }
 
@@ -118,8 +112,8 @@ static enum err judge_revoke_grant(const struct admission *a, struct refusal *r)
     struct str fault;
 
     if (!grant)
-        return refuse(r, ERR_NOT_FOUND, S("payload.grant_id"),
-                      "the recipient has no such grant in this topic");
+        return refusal_set(r, ERR_NOT_FOUND, S("payload.grant_id"),
+                           "the recipient has no such grant in this topic");
     if (str_eq(grant->granter, a->sender->id))
         return OK;
     fault = rights_not_held(a->room->rights, &bearer, grant->capabilities, RIGHTS_NOW);
@@ -134,16 +128,16 @@ static enum err judge_revoke(const struct admission *a, struct refusal *r)
     struct str fault;
 
     if (!is_known(a, command->target))
-        return refuse(r, ERR_NOT_FOUND, S("payload.recipient"),
-                      "nobody of that name is here or has a token");
+        return refusal_set(r, ERR_NOT_FOUND, S("payload.recipient"),
+                           "nobody of that name is here or has a token");
     if (command->grant_id.ptr)
         return judge_revoke_grant(a, r);
     fault = rights_not_held(a->room->rights, &bearer, command->capabilities, RIGHTS_NOW);
     if (fault.len)
         return refuse_unheld(r, fault);
     if (rights_may_strike(a->room->rights, key_here(a, command->target), &terms))
-        return refuse(r, ERR_UNAVAILABLE, S(""),
-                      "too many revocations from this participant");
+        return refusal_set(r, ERR_UNAVAILABLE, S(""),
+                           "too many revocations from this participant");
     return OK;
 }
 
@@ -166,17 +160,17 @@ static enum err judge_act(const struct admission *a, struct refusal *r)
     struct str target = a->command->target;
 
     if (str_eq(target, a->sender->id))
-        return refuse(r, ERR_FORBIDDEN, field, "not on yourself");
+        return refusal_set(r, ERR_FORBIDDEN, field, "not on yourself");
     if (!participant_find(&a->room->topic, target))
-        return refuse(r, ERR_NOT_FOUND, field, "nobody of that name is here");
+        return refusal_set(r, ERR_NOT_FOUND, field, "nobody of that name is here");
     if (a->identity->is_admin)
         return OK;
     if (is_administrator(worker, target))
-        return refuse(r, ERR_FORBIDDEN, field, "an administrator: only others may");
+        return refusal_set(r, ERR_FORBIDDEN, field, "an administrator: only others may");
     if (a->command->verb == COMMAND_RESUME &&
         standing_is_paused(&worker->standings, target))
-        return refuse(r, ERR_FORBIDDEN, field,
-                      "an administrator has paused this participant everywhere");
+        return refusal_set(r, ERR_FORBIDDEN, field,
+                           "an administrator has paused this participant everywhere");
     return OK;
 }
 
