@@ -249,6 +249,8 @@ void moderation_write_grants(const struct live_room *room, struct str id,
     const struct topic *topic = &room->room.topic;
     uint64_t now_ms = loop_wall_ms(room->worker->loop);
 
+    if (!rights_knows(rights, (struct rights_key){ topic->name, id }))
+        return;
     if (!rights_next_grant(rights, (struct rights_key){ S(""), id }, NULL) &&
         !rights_next_grant(rights, (struct rights_key){ topic->name, id }, NULL))
         return;

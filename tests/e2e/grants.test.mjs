@@ -421,6 +421,21 @@ test('a grant is listed and ended by administrators with the same engine', async
     assert.equal((await gateway.request('GET /admin/participants/bot/grants', { token: 'bot-token' })).status, 403);
 });
 
+test('who does not read his welcomes is closed before they fill the memory', async () => {
+    const [, lead, bot] = await room('lead', 'bot');
+    const long = (n) => Array.from({ length: 60 }, (_, i) => `x/${n}-${i}-${'y'.repeat(1000)}`);
+    const told = async (sent) => expect(lead, (json) => json.correlation_id === sent.id);
+
+    for (const n of [1, 2, 3])
+        await told(grant(lead, 'bot', long(n))); // large welcomes from now on
+    bot.socket.pause();
+    for (let i = 0; i < 120; i++)
+        await told(grant(lead, 'bot', ['chat']));
+    assert.ok(lead.frames.some(({ json }) => json.kind === 'system/presence' && json.payload.event === 'leave'), 'before the last of them');
+    bot.socket.resume();
+    assert.deepEqual(await bot.closed(), { code: 4008, reason: 'slow_consumer: the outbox is full' });
+});
+
 test('more conditions on payloads than a set may have are refused', async () => {
     const [, keeper, bot] = await room('keeper', 'bot');
     const reads = (from) => Array.from({ length: 64 }, (_, i) => ({ kind: 'mcp/request:tools/call', payload: { params: { name: `read_${from + i}` } } }));

@@ -44,6 +44,12 @@ async function flood(clients, count, stamp) {
     return sent;
 }
 
+// A pong comes when all that was sent before the ping has been judged, and behind the answers to it.
+const judged = (clients) => within(Promise.all(clients.map(({ socket }) => new Promise((resolve) => {
+    socket.once('pong', resolve);
+    socket.ping();
+}))), 'the pongs');
+
 // Everything that was sent has been judged, and everything admitted has arrived.
 async function settle(clients, watcher) {
     for (const client of clients)
@@ -51,13 +57,8 @@ async function settle(clients, watcher) {
     const fences = new Set(clients.map(({ id }) => `fence-${id}`));
     while (fences.size)
         fences.delete((await watcher.next('the fences')).id);
+    await judged(clients);
 }
-
-// A pong comes when all that was sent before the ping has been judged.
-const judged = (clients) => within(Promise.all(clients.map(({ socket }) => new Promise((resolve) => {
-    socket.once('pong', resolve);
-    socket.ping();
-}))), 'the pongs');
 
 test('100,000 sends race with capability/revoke: none is admitted behind the acknowledgement', async (t) => {
     const { lead, watcher, clients } = await start(t);
