@@ -81,6 +81,9 @@ enum err invite_judge(struct admission *a, struct refusal *r)
     if (is_taken(a, guest.id))
         return refusal_set(r, ERR_CONFLICT, S("payload.participant"),
                            "this id is in use");
+    if (guest.type == TYPE_HUMAN && a->identity->type != TYPE_HUMAN)
+        return refusal_set(r, ERR_FORBIDDEN, S("payload.type"),
+                           "only a human brings in a human");
     fault = rights_not_held(a->room->rights, &bearer, guest.capabilities, 0);
     if (!fault.len)
         return OK;

@@ -14,7 +14,8 @@ before(async () => {
     gateway = await startGateway({
         topics: { named: { club: { access: 'private' } } },
         profiles: { guests: { capabilities: ['chat', 'mcp/response:*'], type: 'human' } },
-        tokens: [person('boss', { profile: 'admin' }), person('host', { capabilities: ['topic/invite', 'capability/*', 'mcp/*', 'chat'] }), person('bot'),
+        tokens: [person('boss', { profile: 'admin' }), person('host', { type: 'human', capabilities: ['topic/invite', 'capability/*', 'mcp/*', 'chat'] }),
+            person('recruiter', { capabilities: ['topic/invite', 'mcp/*', 'chat'] }), person('bot'),
             person('member', { topics: ['club'], capabilities: ['topic/*', 'chat'] })],
     });
 });
@@ -46,6 +47,16 @@ async function ticketFor(client, payload) {
 }
 
 const redeem = (ticket) => gateway.request('POST /session', { json: { ticket } });
+
+test('an agent brings in agents, never a human', async () => {
+    const [, recruiter] = await room('recruiter');
+
+    for (const [participant, how] of [['fake-1', { capabilities: ['chat'], type: 'human' }], ['fake-2', { profile: 'guests' }]]) {
+        const { kind, payload } = await answer(recruiter, invite(recruiter, { participant, ...how }));
+        assert.deepEqual([kind, payload.error, payload.field], ['system/error', 'forbidden', 'payload.type']);
+    }
+    await ticketFor(recruiter, { participant: 'helper', capabilities: ['chat'] });
+});
 
 test('the inviter alone gets a ticket; it opens this topic once, with these capabilities', async () => {
     const [topic, host, bot] = await room('host', 'bot');
