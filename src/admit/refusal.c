@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refusals in words: what went wrong, where, and what would have been right. */
 #include "admit/admit.h"
-#include "policy/rights.h"
+#include "policy/capability.h"
 
 /* What is quoted in an answer stays short, whatever was sent. */
 enum { QUOTED_FIELD = 256, QUOTED_CAPABILITIES = 64 * 1024 };
@@ -129,6 +129,6 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
         json_put_str(w, S("state"), str_of(r->state));
     if (r->capability.len) {
         json_key(w, S("capability"));
-        rights_write_capability(w, r->capability);
+        capability_text_write(r->capability, w);
     }
 }

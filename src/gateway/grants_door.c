@@ -398,7 +398,7 @@ static void write_strike(const struct strike *strike, struct json_writer *w)
 {
     json_object_open(w);
     json_key(w, S("capability"));
-    rights_write_capability(w, strike->text);
+    capability_text_write(strike->text, w);
     json_put_str(w, S("reach"), strike->reach == STRIKE_SAME ? S("same") : S("covered"));
     json_put_str(w, S("by"), strike->by);
     json_put_time(w, S("created"), strike->created_ms);

@@ -217,12 +217,15 @@ static void write_terms(const struct grant *grant, struct json_writer *w)
         json_put_uint(w, S("max_uses"), grant->max_uses);
 }
 
-void moderation_write_grant(const struct grant *grant, struct json_writer *w)
+static void begin_grant(const struct grant *grant, struct json_writer *w)
 {
     json_object_open(w);
     json_put_str(w, S("id"), grant->id);
     json_put_str(w, S("granter"), grant->granter);
-    put_list(w, S("capabilities"), grant->capabilities);
+}
+
+static void end_grant_object(const struct grant *grant, struct json_writer *w)
+{
     json_put_time(w, S("created"), grant->created_ms);
     write_terms(grant, w);
     if (grant->max_uses)
@@ -232,22 +235,42 @@ void moderation_write_grant(const struct grant *grant, struct json_writer *w)
     json_object_close(w);
 }
 
-static void write_live(const struct rights *rights, struct rights_key key,
-                       uint64_t now_ms, struct json_writer *w)
+void moderation_write_grant(const struct grant *grant, struct json_writer *w)
 {
-    const struct grant *grant = NULL;
-
-    while ((grant = rights_next_grant(rights, key, grant)))
-        if (!grant->expires_ms || now_ms < grant->expires_ms)
-            moderation_write_grant(grant, w);
+    begin_grant(grant, w);
+    put_list(w, S("capabilities"), grant->capabilities);
+    end_grant_object(grant, w);
 }
 
-void moderation_write_grants(const struct live_room *room, struct str id,
-                             struct json_writer *w)
+/* The same as its holder is shown it. */
+static void show_grant(const struct grant *grant, enum dialect dialect,
+                       struct json_writer *w)
+{
+    begin_grant(grant, w);
+    json_key(w, S("capabilities"));
+    json_array_open(w);
+    for (size_t i = 0; i < grant->capabilities.count; i++)
+        capability_write(grant->compiled[i], dialect, w);
+    json_array_close(w);
+    end_grant_object(grant, w);
+}
+
+static void show_live(const struct live_room *room, struct rights_key key,
+                      enum dialect dialect, struct json_writer *w)
+{
+    uint64_t now_ms = loop_wall_ms(room->worker->loop);
+    const struct grant *grant = NULL;
+
+    while ((grant = rights_next_grant(room->worker->rights, key, grant)))
+        if (!grant->expires_ms || now_ms < grant->expires_ms)
+            show_grant(grant, dialect, w);
+}
+
+void moderation_show_grants(const struct live_room *room, struct str id,
+                            enum dialect dialect, struct json_writer *w)
 {
     const struct rights *rights = room->worker->rights;
     const struct topic *topic = &room->room.topic;
-    uint64_t now_ms = loop_wall_ms(room->worker->loop);
 
     if (!rights_knows(rights, (struct rights_key){ topic->name, id }))
         return;
@@ -256,8 +279,8 @@ void moderation_write_grants(const struct live_room *room, struct str id,
         return;
     json_key(w, S("grants"));
     json_array_open(w);
-    write_live(rights, (struct rights_key){ S(""), id }, now_ms, w);
-    write_live(rights, (struct rights_key){ topic->name, id }, now_ms, w);
+    show_live(room, (struct rights_key){ S(""), id }, dialect, w);
+    show_live(room, (struct rights_key){ topic->name, id }, dialect, w);
     json_array_close(w);
 }
 

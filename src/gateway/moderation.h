@@ -32,9 +32,10 @@ void moderation_plan(struct worker *worker);
  * their rights anew and a welcome. */
 void moderation_renew(struct live_room *room, struct str id);
 
-/* "grants": those of a participant that hold in this room; nothing if there are none. */
-void moderation_write_grants(const struct live_room *room, struct str id,
-                             struct json_writer *w);
+/* "grants": those of a participant that hold in this room, as who speaks the dialect is
+ * shown them; nothing if there are none. */
+void moderation_show_grants(const struct live_room *room, struct str id,
+                            enum dialect dialect, struct json_writer *w);
 
-/* {"id":…,"granter":…,"capabilities":[…],…} */
+/* {"id":…,"granter":…,"capabilities":[…],…}, with capabilities as they were written. */
 void moderation_write_grant(const struct grant *grant, struct json_writer *w);

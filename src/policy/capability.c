@@ -330,7 +330,7 @@ enum err capability_list_normal(struct str_list texts, struct arena *arena,
     return OK;
 }
 
-static void write_one(struct str text, struct json_writer *w)
+void capability_text_write(struct str text, struct json_writer *w)
 {
     if (capability_text_is_object(text))
         json_raw(w, text);
@@ -342,7 +342,7 @@ void capability_list_write(struct str_list texts, struct json_writer *w)
 {
     json_array_open(w);
     for (size_t i = 0; i < texts.count; i++)
-        write_one(texts.items[i], w);
+        capability_text_write(texts.items[i], w);
     json_array_close(w);
 }
 
@@ -386,9 +386,30 @@ struct str capability_pattern(const struct capability *cap)
     return pattern_text(cap->pattern);
 }
 
-void capability_put_payload(const struct capability *cap, struct buf *out)
+/* The conditions as finished JSON: {"params":{"name":"read_*"}}. */
+static void put_payload(const struct capability *cap, struct buf *out)
 {
     capability_put_wanted(cap, 0, out);
+}
+
+void capability_write(const struct capability *cap, enum dialect dialect,
+                      struct json_writer *w)
+{
+    char space[KIND_MAX_BYTES];
+    struct str equal[RESPELL_MAX];
+    size_t count = respell_pattern(capability_pattern(cap), dialect, space, equal);
+
+    for (size_t i = 0; i < count; i++) {
+        if (!capability_is_object(cap)) {
+            json_str(w, equal[i]);
+            continue;
+        }
+        json_object_open(w);
+        json_put_str(w, S("kind"), equal[i]);
+        json_key(w, S("payload"));
+        put_payload(cap, w->out);
+        json_object_close(w);
+    }
 }
 
 bool capability_is_object(const struct capability *cap)

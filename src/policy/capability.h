@@ -24,6 +24,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "envelope/dialect.h"
 #include "json/json.h"
 
 struct capability;
@@ -49,8 +50,10 @@ struct str capability_text(const struct capability *cap);
 struct str capability_pattern(const struct capability *cap);
 bool capability_is_object(const struct capability *cap);
 
-/* The conditions of an object as finished JSON: {"params":{"name":"read_*"}}. */
-void capability_put_payload(const struct capability *cap, struct buf *out);
+/* As those who speak the dialect are shown it: one JSON value for each pattern that
+ * together say the same (respell.h), strings or objects. */
+void capability_write(const struct capability *cap, enum dialect dialect,
+                      struct json_writer *w);
 
 bool capability_matches_kind(const struct capability *cap, struct str kind);
 
@@ -88,7 +91,9 @@ enum err capability_list(const struct json *array, struct arena *arena,
 enum err capability_list_normal(struct str_list texts, struct arena *arena,
                                 struct str_list *ret);
 
-/* One JSON array of all: patterns as strings, objects as they are. */
+/* As they were written: a pattern as a string, an object as it is; and an array of all.
+ */
+void capability_text_write(struct str text, struct json_writer *w);
 void capability_list_write(struct str_list texts, struct json_writer *w);
 
 /* Both apart, as lists are shown (D15): an array of strings; an array of objects, which

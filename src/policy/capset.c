@@ -337,23 +337,6 @@ struct str capset_json(struct capset *set, enum dialect dialect)
     return buf_str(json);
 }
 
-/* One object for each pattern that its kind is respelt as. */
-static void put_object(const struct capability *cap, enum dialect dialect,
-                       struct json_writer *w)
-{
-    char space[KIND_MAX_BYTES];
-    struct str equal[RESPELL_MAX];
-    size_t count = respell_pattern(capability_pattern(cap), dialect, space, equal);
-
-    for (size_t i = 0; i < count; i++) {
-        json_object_open(w);
-        json_put_str(w, S("kind"), equal[i]);
-        json_key(w, S("payload"));
-        capability_put_payload(cap, w->out);
-        json_object_close(w);
-    }
-}
-
 struct str capset_objects_json(struct capset *set, enum dialect dialect)
 {
     struct buf *json = &set->objects[dialect];
@@ -366,7 +349,7 @@ struct str capset_objects_json(struct capset *set, enum dialect dialect)
     json_array_open(&w);
     for (size_t i = 0; i < set->count; i++)
         if (capability_is_object(set->items[i]))
-            put_object(set->items[i], dialect, &w);
+            capability_write(set->items[i], dialect, &w);
     json_array_close(&w);
     return buf_str(json);
 }

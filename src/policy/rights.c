@@ -542,11 +542,3 @@ struct grant *rights_expired(const struct rights *rights, uint64_t now_ms)
 
     return first && first->expires_ms <= now_ms ? first : NULL;
 }
-
-void rights_write_capability(struct json_writer *w, struct str text)
-{
-    if (capability_text_is_object(text))
-        json_raw(w, text);
-    else
-        json_str(w, text);
-}

@@ -194,6 +194,3 @@ uint64_t rights_next_expiry(const struct rights *rights);
 /* A grant that has expired by now, or NULL. It has no effect any more; the caller tells
  * whom it concerns and ends it. */
 struct grant *rights_expired(const struct rights *rights, uint64_t now_ms);
-
-/* A pattern as a string, an object as it stands. */
-void rights_write_capability(struct json_writer *w, struct str text);

@@ -10,7 +10,7 @@
 #include "envelope/strict.h"
 #include "envelope/system.h"
 #include "envelope/translate.h"
-#include "policy/respell.h"
+#include "policy/capability.h"
 #include "topic/reading.h"
 #include "topic/topic_priv.h"
 
@@ -29,7 +29,7 @@ void spell_dotted(const struct envelope *env, struct buf *out)
 
 /* --- what the gateway said --- */
 
-enum said { SAID_OTHER, SAID_KIND, SAID_PATTERNS };
+enum said { SAID_OTHER, SAID_KIND, SAID_CAPABILITIES };
 
 static enum said said_under(const struct json_member *m)
 {
@@ -40,8 +40,8 @@ static enum said said_under(const struct json_member *m)
         /* clang-format off */
         { S("kind"),           SAID_KIND },
         { S("attempted_kind"), SAID_KIND },
-        { S("capabilities"),   SAID_PATTERNS },
-        { S("still"),          SAID_PATTERNS },
+        { S("capabilities"),   SAID_CAPABILITIES },
+        { S("still"),          SAID_CAPABILITIES },
         /* clang-format on */
     };
 
@@ -60,22 +60,22 @@ static void put_kind(struct json_span kind, struct arena *arena, struct json_wri
     json_str(w, kind_in(text, DIALECT_DOTTED, space));
 }
 
-static void put_pattern(struct json_span pattern, struct arena *arena,
-                        struct json_writer *w)
+static void put_capability(struct json_span written, struct arena *arena,
+                           struct json_writer *w)
 {
-    char space[KIND_MAX_BYTES];
-    struct str equal[RESPELL_MAX];
-    struct str text = pattern.text;
-    size_t count;
+    struct str text = written.text;
+    struct capability *cap;
 
-    (void)json_unescape(pattern, arena, &text);
-    count = respell_pattern(text, DIALECT_DOTTED, space, equal);
-    for (size_t i = 0; i < count; i++)
-        json_str(w, equal[i]);
+    if (written.type == JSON_STRING)
+        (void)json_unescape(written, arena, &text);
+    if (capability_new(text, &cap, NULL))
+        return; /* what the gateway names is one */
+    capability_write(cap, DIALECT_DOTTED, w);
+    capability_free(cap);
 }
 
-static void put_patterns(struct json_span list, struct arena *arena,
-                         struct json_writer *w)
+static void put_capabilities(struct json_span list, struct arena *arena,
+                             struct json_writer *w)
 {
     struct json_scan scan;
     struct json_span item;
@@ -84,12 +84,8 @@ static void put_patterns(struct json_span list, struct arena *arena,
     json_scan_init(&scan, list.text, JSON_MAX_DEPTH);
     err = json_array_begin(&scan);
     json_array_open(w);
-    while (!err && json_array_next(&scan, &item, &err)) {
-        if (item.type == JSON_STRING)
-            put_pattern(item, arena, w);
-        else
-            json_raw(w, item.text);
-    }
+    while (!err && json_array_next(&scan, &item, &err))
+        put_capability(item, arena, w);
     json_array_close(w);
 }
 
@@ -100,8 +96,8 @@ static void put_value(const struct json_member *m, struct arena *arena,
 
     if (said == SAID_KIND && m->value.type == JSON_STRING)
         put_kind(m->value, arena, w);
-    else if (said == SAID_PATTERNS && m->value.type == JSON_ARRAY)
-        put_patterns(m->value, arena, w);
+    else if (said == SAID_CAPABILITIES && m->value.type == JSON_ARRAY)
+        put_capabilities(m->value, arena, w);
     else if (m->value.type == JSON_STRING) /* with its quotes */
         json_raw(w, (struct str){ m->value.text.ptr - 1, m->value.text.len + 2 });
     else

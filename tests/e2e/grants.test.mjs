@@ -457,3 +457,26 @@ test('two hundred and fifty-six grants are enough', async () => {
     takeAll(watcher);
     assert.equal(lead.frames.filter(({ json }) => isAck(json)).length, 256);
 });
+
+test('who speaks in dots is shown grants in dots: welcome, acknowledgement, replay, with conditions too', async () => {
+    const [topic, keeper] = await room('keeper');
+    const dots = (payload) => ({ protocol: 'mcpx/draft', payload });
+    const bot = await gateway.join('bot', { topic, dialect: 'dotted' });
+    const given = { kind: 'mcp/request:tools/call', payload: { params: { name: 'read_a*' } } };
+    const shown = { kind: 'mcp.request.tools/call', payload: given.payload };
+    const { id } = grant(keeper, 'bot', ['capability/*', given]);
+
+    const { payload: { you, moot } } = await expect(bot, ({ kind }) => kind === 'system.welcome');
+    assert.deepEqual(you.capabilities, ['chat.message', 'capability.*']);
+    assert.deepEqual(you.moot.capabilities, [shown]);
+    assert.deepEqual(moot.grants[0].capabilities, ['capability.*', shown]);
+    const ack = await expect(bot, ({ kind }) => kind === 'capability.grant-ack');
+    assert.deepEqual(ack.payload.capabilities, ['capability.*', shown]);
+    const replayed = await gateway.join('bot', { topic, dialect: 'dotted', isPresent: true, after: id });
+    assert.deepEqual((await expect(replayed, ({ kind }) => kind === 'capability.grant-ack')).payload, ack.payload);
+    const call = (name) => envelope('bot', 'mcp.request.tools/call', dots({ method: 'tools/call', params: { name } }));
+    const sent = bot.send(call('read_all'));
+    assert.equal((await expect(bot, (one) => one.id === sent.id || one.correlation_id === sent.id)).id, sent.id);
+    const refusal = await expect(bot, answerTo(bot.send(call('write')).id));
+    assert.deepEqual(refusal.payload.moot.capabilities, [shown]);
+});

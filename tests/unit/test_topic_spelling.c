@@ -36,8 +36,8 @@ TEST(d20_each_member_reads_the_log_in_its_own_spelling)
         /* what the gateway says names kinds and patterns */
         { S(SYSTEM("mcpx/v0.1") "\"system/violation\",\"payload\":{\"participant\":\"mcp/*\",\"attempted_kind\":\"a/b\"}}"),
           S(SYSTEM("mcpx/draft") "\"system.violation\",\"payload\":{\"participant\":\"mcp/*\",\"attempted_kind\":\"a.b\"}}") },
-        { S(SYSTEM("mcpx/v0.1") "\"capability/grant-ack\",\"payload\":{\"kind\":\"chat\",\"n\":[1,{\"kind\":\"chat\"}],\"capabilities\":[\"mcp/*\",\"chat\",{\"kind\":\"x\"}],\"still\":[\"x/*\"]}}"),
-          S(SYSTEM("mcpx/draft") "\"capability.grant-ack\",\"payload\":{\"kind\":\"chat.message\",\"n\":[1,{\"kind\":\"chat\"}],\"capabilities\":[\"mcp.*\",\"mcpx.withdraw.*\",\"mcpx.reject.*\",\"mcpx.approve.*\",\"chat.message\",{\"kind\":\"x\"}],\"still\":[\"x.*\"]}}") },
+        { S(SYSTEM("mcpx/v0.1") "\"capability/grant-ack\",\"payload\":{\"kind\":\"chat\",\"n\":[1,{\"kind\":\"chat\"}],\"capabilities\":[\"mcp/*\",\"chat\",{\"kind\":\"a/b\",\"payload\":{\"x\":1}}],\"still\":[\"x/*\"]}}"),
+          S(SYSTEM("mcpx/draft") "\"capability.grant-ack\",\"payload\":{\"kind\":\"chat.message\",\"n\":[1,{\"kind\":\"chat\"}],\"capabilities\":[\"mcp.*\",\"mcpx.withdraw.*\",\"mcpx.reject.*\",\"mcpx.approve.*\",\"chat.message\",{\"kind\":\"a.b\",\"payload\":{\"x\":1}}],\"still\":[\"x.*\"]}}") },
         { S(SYSTEM("mcpx/v0.1") "\"system/notice\",\"payload\":{\"attempted_kind\":\"\\\"\xc3\xa4/\",\"kind\":7,\"capabilities\":\"mcp/*\"}}"),
           S(SYSTEM("mcpx/draft") "\"system.notice\",\"payload\":{\"attempted_kind\":\"\\\"\xc3\xa4.\",\"kind\":7,\"capabilities\":\"mcp/*\"}}") },
     };
