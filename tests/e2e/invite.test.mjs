@@ -142,15 +142,15 @@ test('an invitation opens a private topic', async () => {
     await expect(member, ({ id }) => id === 'fellow-in');
 });
 
-test('several at once: one of them gets the name', async () => {
-    const hosts = [];
+test('two at once: one of them gets the name', async () => {
+    const [, host] = await room('host');
 
-    for (const letter of 'abcd')
-        hosts.push(await gateway.join('host', { topic: `invite-at-once-${letter}` }));
     for (let i = 0; i < 10; i++) {
-        const sent = hosts.map((host) => invite(host, { participant: `twin-${i}`, capabilities: ['chat'] }));
-        const answers = await Promise.all(sent.map((one, n) => answer(hosts[n], one)));
-        assert.deepEqual(answers.map(({ payload }) => payload.error ?? 'ok').sort(), ['conflict', 'conflict', 'conflict', 'ok']);
+        const sent = [1, 2].map(() => invite(host, { participant: `twin-${i}`, capabilities: ['chat'] })); // judged in one turn
+        const found = () => sent.map(({ id }) => host.frames.find(({ json }) => json.to && json.correlation_id === id)?.json.payload);
+        while (found().includes(undefined))
+            await host.next();
+        assert.deepEqual(found().map(({ error }) => error ?? 'ok').sort(), ['conflict', 'ok']);
     }
 });
 
