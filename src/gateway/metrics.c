@@ -5,9 +5,11 @@
 
 void metrics_count_verdict(struct metrics *metrics, enum err verdict)
 {
-    metrics->envelopes_admitted += verdict == OK;
-    metrics->envelopes_refused += verdict != OK;
-    metrics->violations += verdict == ERR_CAPABILITY_VIOLATION;
+    if (verdict == OK) {
+        metrics->envelopes_admitted++;
+        return;
+    }
+    metrics->envelopes_refused++;
     metrics->rate_limited += verdict == ERR_RATE_LIMITED;
     for (size_t i = 0; verdict && i < ERR_VIOLATIONS; i++)
         metrics->violations_by[i] += verdict == err_violations[i];

@@ -22,7 +22,6 @@
     X(envelopes_received,   counter, "moot_envelopes_received_total",   "Envelopes that arrived at any door.") \
     X(envelopes_admitted,   counter, "moot_envelopes_admitted_total",   "Envelopes that entered a topic.") \
     X(envelopes_refused,    counter, "moot_envelopes_refused_total",    "Envelopes refused, for any reason.") \
-    X(violations,           counter, "moot_capability_violations_total","Envelopes refused for want of a capability.") \
     X(rate_limited,         counter, "moot_rate_limited_total",         "Envelopes refused because they came too fast.") \
     X(loop_guard_trips,     counter, "moot_loop_guard_trips_total",     "Times that agents were held up until a human spoke.") \
     X(slow_consumers,       counter, "moot_slow_consumers_total",       "Connections closed because they read too slowly (4008).") \
