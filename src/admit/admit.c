@@ -362,14 +362,11 @@ static void append(struct admission *a)
                                  .to_count = a->env.to_count,
                                  .also = a->effect.watcher,
                                  .sender = a->member,
-                                 .was_checked = a->was_checked,
-                                 .dotted = {},
-                                 .presence = NULL };
+                                 .dialect = a->dialect,
+                                 .was_checked = a->was_checked };
 
-    if (a->dialect == DIALECT_DOTTED) {
-        entry.dotted = a->text;
+    if (a->dialect == DIALECT_DOTTED)
         entry.text = put_in_slashes(a);
-    }
     topic_append(&a->room->topic, &entry);
     /* The watcher's name above is the request's, which this may forget. */
     ledger_enter(&a->room->ledger, &a->env, &a->effect, a->wall_ms);

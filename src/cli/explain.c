@@ -41,7 +41,7 @@ static const struct cli_option options[] = {
       "explain this envelope instead of a kind; - is standard input", OPT(envelope) },
     { "--as", "WHO", "as this token (by its name) or participant of a running server",
       OPT(as) },
-    { "--topic", "TOPIC", "in this topic; default room", OPT(topic) },
+    { "--topic", "TOPIC", "in this topic (lobby)", OPT(topic) },
     { "--strict", NULL, "as where strict validation is in force", OPT(strict) },
     { "--json", NULL, "answer as JSON", OPT(json) },
     { "--data", "DIR", "data directory of the server, for --as", OPT(data) },
@@ -149,7 +149,7 @@ static int ask(struct question *q, const struct explain_options *o)
     buf_put(&path, S("/admin/participants/"));
     cli_put_segment(&path, str_of(o->as));
     buf_put(&path, S("/rights?topic="));
-    cli_put_segment(&path, str_of(o->topic ? o->topic : "room"));
+    cli_put_segment(&path, str_of(o->topic ? o->topic : "lobby"));
     err = cli_call(&(struct cli_server){ .url = o->server,
                                          .token_file = o->token_file,
                                          .data = buf_cstr(&data) },

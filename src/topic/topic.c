@@ -350,8 +350,8 @@ static struct entry index_entry(const struct topic *topic,
 static struct str dotted_text(const struct topic *topic, const struct topic_entry *entry,
                               struct buf *out)
 {
-    if (entry->dotted.len)
-        return entry->dotted;
+    if (entry->dialect == DIALECT_DOTTED)
+        return entry->env->text;
     if (out->len)
         return buf_str(out);
     if (entry->presence)

@@ -149,16 +149,16 @@ void topic_sweep_roster(struct topic *topic);
 char *topic_reserve(struct topic *topic, size_t text_len);
 
 struct topic_entry {
-    struct str text;   /* in slash spelling; in the reserved place, or anywhere else */
-    struct str dotted; /* the same in dots, if it came so; else it is made when needed */
-    const struct envelope *env; /* a view of `text`, if there is one */
+    struct str text; /* in slash spelling; in the reserved place, or anywhere else */
+    const struct envelope *env; /* as it came, in slashes or in dots; or NULL */
     uint64_t id_hash;           /* ring_hash() of its id */
     const struct str *to;
     size_t to_count;
     struct str also;       /* a participant reached besides, D17; "" for none */
     struct member *sender; /* NULL: the gateway, or a poster */
-    bool was_checked;      /* the payload says what the kind says (D21) */
     const struct presence_note *presence; /* what the text was made from; NULL: no such */
+    enum dialect dialect;                 /* of env */
+    bool was_checked;                     /* the payload says what the kind says (D21) */
 };
 
 /* The only way into the log; admission has been decided. */

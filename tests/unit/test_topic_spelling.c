@@ -87,7 +87,8 @@ TEST(d10_what_came_in_dots_goes_out_in_the_same_bytes)
     fake_join(&fake, &b, S("b"), dotted);
     say(&fake,
         (struct topic_entry){ .text = S(SLASH "\"chat\",\"payload\":{}}"),
-                              .dotted = came },
+                              .env = &(struct envelope){ .text = came },
+                              .dialect = DIALECT_DOTTED },
         "1");
     CHECK_STR(fake_texts(&a), S(SLASH "\"chat\",\"payload\":{}}\n"));
     CHECK_STR(fake_texts(&b), S(DOTTED "\"chat\\u002emessage\",\"payload\":{}}\n"));
