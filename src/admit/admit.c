@@ -6,8 +6,6 @@
 #include "envelope/translate.h"
 #include "policy/rights.h"
 
-typedef enum err (*admit_check)(struct admission *a, struct refusal *r);
-
 /* Where in the text a part of it stands; what had to be unescaped stands nowhere. */
 static size_t offset_of(const struct admission *a, struct str part)
 {
@@ -326,12 +324,40 @@ static enum err judge_command(struct admission *a, struct refusal *r)
     return a->env.kind.type == KIND_ROUTING ? set_routing(a, r) : judge_command(a, r);
 }
 
+static enum err check_command(struct admission *a, struct refusal *r)
+{
+    return a->env.kind.type >= KIND_ROUTING ? judge_own(a, r) : OK;
+}
+
 /* The order matters: a text that cannot be read is not judged further, and nothing is
- * counted or entered before the last check has passed. */
-static const admit_check checks[] = {
-    check_kind,       check_from,        check_paused,    check_capability, check_payload,
-    check_loop_guard, check_correlation, check_duplicate, check_ledger,
-};
+ * counted or entered before the last check has passed. A list and no table of pointers,
+ * so that compilers make one function of them all. */
+/* clang-format off */
+#define CHECKS(X) \
+    X(kind)       \
+    X(from)       \
+    X(paused)     \
+    X(capability) \
+    X(payload)    \
+    X(loop_guard) \
+    X(correlation) \
+    X(duplicate)  \
+    X(ledger)     \
+    X(command)
+/* clang-format on */
+
+#define CHECK(name)           \
+    err = check_##name(a, r); \
+    if (err)                  \
+        return err;
+
+static enum err check_all(struct admission *a, struct refusal *r)
+{
+    enum err err;
+
+    CHECKS(CHECK)
+    return OK;
+}
 
 [[gnu::cold]] static enum err note_refusal(struct admission *a, enum err err)
 {
@@ -405,11 +431,8 @@ enum err admit(struct admission *a, struct refusal *r)
     rate_err = check_rate(a, r); /* before the scan's verdict: bad texts count as well */
     if (rate_err)
         return rate_err;
-#pragma GCC unroll 16 /* a sequence of calls, not of pointers */
-    for (size_t i = 0; !err && i < COUNT(checks); i++)
-        err = checks[i](a, r);
-    if (!err && a->env.kind.type >= KIND_ROUTING)
-        err = judge_own(a, r);
+    if (!err)
+        err = check_all(a, r);
     if (err)
         return note_refusal(a, err);
     if (!a->is_executed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one way into a topic, whatever the door: a table of checks, walked once. What
+ * The one way into a topic, whatever the door: a list of checks, made once. What
  * passes is counted, entered into the ledger and appended to the log; what does not
  * reaches nobody, and the refusal says why.
  */
