@@ -11,7 +11,6 @@ import { fairness } from './fairness.mjs'
 import { growth } from './growth.mjs'
 import { shares } from './many.mjs'
 import { asSvg, panelsOf } from './plot.mjs'
-import { policy } from './policy.mjs'
 import { workers } from './workers.mjs'
 import { start, workloads } from './workloads.mjs'
 
@@ -238,7 +237,7 @@ test('joins may come by a rate', async () => {
 })
 
 test('no two workloads have the same name', () => {
-  const all = [...workloads({ topics: 100, connections: 100 }), ...growth, ...fairness, ...workers, ...policy, start].map(({ id }) => id.toUpperCase())
+  const all = [...workloads({ topics: 100, connections: 100 }), ...growth, ...fairness, ...workers, start].map(({ id }) => id.toUpperCase())
 
   assert.equal(new Set(all).size, all.length)
 })

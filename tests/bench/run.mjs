@@ -10,7 +10,6 @@ import { parseArgs, promisify } from 'node:util'
 import { fairness } from './fairness.mjs'
 import { growth } from './growth.mjs'
 import { many } from './many.mjs'
-import { policy } from './policy.mjs'
 import { asSvg, panelsOf } from './plot.mjs'
 import { asMarkdown, asText, machine, summarize, titleOf } from './report.mjs'
 import {
@@ -23,7 +22,7 @@ import { faults, start, workloads } from './workloads.mjs'
 const HELP = `usage: ./dev bench [options]
 
   --servers LIST      of moot, node, floor, lws, nats, redis, mosquitto (all)
-  --only LIST         of W1 W2 W3 W4 W5 W6 TLS start, of the tables below, or single rows
+  --only LIST         of W1 W2 W3 W4 W5 W6 W9 TLS start, of the tables below, or single rows
                       such as W1/8 (all but the tables below)
   --rounds N          how often each workload is run (3)
   --seconds N         how long each run is measured (2)
@@ -34,7 +33,6 @@ const HELP = `usage: ./dev bench [options]
   --growth            instead: how cost grows (G1 members, G2 topics, G3 joins, G4 presence)
   --fairness          instead: a quiet topic beside a busy one on the same worker (W7)
   --workers           instead: one worker against two with the same load (W8); unpinned
-  --policy            instead: lazy, strict, by arguments, two dialects (W9)
   --parts [PART]      instead, as the first option: single parts (unmask, scan, UTF-8)
   --many N            instead: N connections at a time, over as many gateways and generators
                       as the limit on open files asks for
@@ -66,7 +64,7 @@ function parseOptions() {
     options: {
       servers: text, only: text, rounds: text, seconds: text, topics: text, connections: text,
       starts: text, build: text, json: text, markdown: text, svg: text,
-      many: text, growth: flag, fairness: flag, workers: flag, policy: flag, quick: flag, help: flag,
+      many: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
     },
   })
   const preset = values.quick
@@ -100,7 +98,7 @@ function chosenServers({ servers: names, build }) {
 }
 
 // What is run only when it is asked for, by the option of that name or by --only.
-const tables = { growth, fairness, workers, policy }
+const tables = { growth, fairness, workers }
 
 function chosenWorkloads(options) {
   const wanted = ({ id, group }) => !options.only || options.only.includes(group) ||

@@ -2,6 +2,8 @@
 // What is measured, as one table. `load` are options of the generator; `participants` is
 // how many tokens Moot is given; `metrics` are fields of the generator's answer.
 
+import { policy } from './policy.mjs'
+
 const cpuPerDelivery = { key: 'cpu_ns_per_delivery', label: 'CPU ns/delivery' }
 const deliveries = { key: 'deliveries_per_s', label: 'deliveries/s' }
 const bytesPerConnection = { key: 'rss_per_connection', label: 'RSS B/connection' }
@@ -98,6 +100,7 @@ export const workloads = ({ topics, connections }) => [
     participants: 20,
     metrics: [cpuPerDelivery, deliveries],
   },
+  ...policy,
   ...secure,
 ]
 
