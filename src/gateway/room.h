@@ -94,7 +94,7 @@ void room_write_proposals(struct live_room *room, enum dialect dialect,
                           struct json_writer *w);
 
 /* Tells the room if payloads are looked into from now on, or no longer (D21). Call when
- * someone has come or left. */
+ * someone has come or left, and when the settings have changed. */
 void room_tell_validation(struct live_room *room);
 
 /*

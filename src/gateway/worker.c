@@ -178,6 +178,19 @@ static void replace_config_tokens(struct worker *worker, const struct settings *
     ws_change_tokens(worker);
 }
 
+static void apply_to_room(struct live_room *room, const struct settings *settings)
+{
+    const struct room_settings *next = settings_room(settings, room->room.topic.name);
+
+    /* A topic that is closed now keeps its members, under the defaults. */
+    room->settings = next ? next : &settings->rooms;
+    room->room.topic.settings = &room->settings->topic;
+    room->room.topic.ring.max_entries = room->settings->topic.ring_messages;
+    room->room.topic.ring.max_bytes = room->settings->topic.ring_bytes;
+    room->room.rules = &room->settings->rules;
+    room->room.ledger.settings = &room->settings->ledger;
+}
+
 void worker_apply(struct worker *worker, struct settings *settings)
 {
     struct settings *old = worker->settings;
@@ -188,19 +201,11 @@ void worker_apply(struct worker *worker, struct settings *settings)
     throttle_set_limits(&worker->throttle, throttle_limits(settings->config));
     worker->tickets.max = settings->config->limits.tickets;
     worker->links.max = settings->config->limits.tickets;
-    MAP_FOREACH(room, &worker->rooms) {
-        const struct room_settings *next = settings_room(settings, room->room.topic.name);
-
-        /* A topic that is closed now keeps its members, under the defaults. */
-        room->settings = next ? next : &settings->rooms;
-        room->room.topic.settings = &room->settings->topic;
-        room->room.topic.ring.max_entries = room->settings->topic.ring_messages;
-        room->room.topic.ring.max_bytes = room->settings->topic.ring_bytes;
-        room->room.rules = &room->settings->rules;
-        room->room.ledger.settings = &room->settings->ledger;
-        room->was_told_strict = room_is_strict(&room->room);
-    }
+    MAP_FOREACH(room, &worker->rooms)
+        apply_to_room(room, settings);
     replace_config_tokens(worker, old, settings);
+    MAP_FOREACH(room, &worker->rooms)
+        room_tell_validation(room); /* those who may stay */
     settings_unref(old);
 }
 

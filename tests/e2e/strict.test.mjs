@@ -94,7 +94,7 @@ test('D21: a lazy topic delivers the same byte for byte', async () => {
     await Promise.all([witness.close(), eve.close()]);
 });
 
-test('D21: a reload makes a topic lazy, and strict again', async () => {
+test('D21: a reload makes a topic lazy, and strict again, and tells the room', async () => {
     const { witness, eve } = await meet('safe');
     const reload = async (validation) => {
         fs.writeFileSync(gateway.config, JSON.stringify(config(validation)));
@@ -102,11 +102,21 @@ test('D21: a reload makes a topic lazy, and strict again', async () => {
     };
     const spoof = () => eve.send(envelope('eve', 'mcp/request:tools/list', { payload: { method: 'tools/call' } }));
 
+    const told = async (validation) => {
+        for (const client of [witness, eve]) {
+            const { kind, payload } = await client.next();
+            assert.deepEqual([kind, payload.notice, payload.validation], ['system/notice', 'validation', validation]);
+        }
+    };
+
     await reload('lazy');
+    await told('lazy');
     const { id } = spoof();
     await expect(witness, (json) => json.id === id);
     await eve.next();
+    await reload('lazy');
     await reload('strict');
+    await told('strict');
     spoof();
     assert.equal((await eve.next()).payload.error, 'kind_payload_mismatch');
     await Promise.all([witness.close(), eve.close()]);
