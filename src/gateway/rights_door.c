@@ -24,8 +24,9 @@ static bool is_paused(const struct worker *worker, const struct live_room *room,
 static bool is_strict(const struct worker *worker, const struct live_room *room,
                       struct str topic)
 {
-    return room ? room_is_strict(&room->room)
-                : room_settings_of(worker, topic)->rules.is_strict;
+    const struct room_settings *settings = room_settings_of(worker, topic);
+
+    return room ? room_is_strict(&room->room) : settings && settings->rules.is_strict;
 }
 
 static void write_rights(struct exchange *x, const struct identity *identity,

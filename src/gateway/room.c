@@ -151,10 +151,8 @@ const struct room_settings *room_settings_of(const struct worker *worker,
                                              struct str topic)
 {
     const struct live_room *room = room_find(worker, topic);
-    const struct room_settings *settings =
-        room ? room->settings : settings_room(worker->settings, topic);
 
-    return settings ? settings : &worker->settings->rooms;
+    return room ? room->settings : settings_room(worker->settings, topic);
 }
 
 enum err room_open(struct worker *worker, struct str topic, struct live_room **ret)

@@ -38,8 +38,8 @@ extern const struct str presence_names[PRESENCE_OFF + 1];
 
 struct live_room *room_find(const struct worker *worker, struct str topic);
 
-/* The settings in force for a topic, whether it is there or not. Where topics are closed
- * and it is not named, it has the defaults. */
+/* The settings in force for a topic, whether anybody is there or not; NULL: topics are
+ * closed and this one is not named. */
 const struct room_settings *room_settings_of(const struct worker *worker,
                                              struct str topic);
 

@@ -325,9 +325,13 @@ const struct room_settings *settings_room(const struct settings *settings,
 enum err room_settings_admit(const struct room_settings *settings, struct str topic,
                              const struct identity *identity)
 {
-    if (identity_may_enter(identity, topic) &&
-        (settings->access == TOPIC_PUBLIC || identity->is_admin ||
-         identity_names_topic(identity, topic)))
+    /* Before the topic is looked at: whatever there is behind this name. */
+    if (!identity_may_enter(identity, topic))
+        return ERR_FORBIDDEN;
+    if (!settings)
+        return ERR_NOT_FOUND;
+    if (settings->access == TOPIC_PUBLIC || identity->is_admin ||
+        identity_names_topic(identity, topic))
         return OK;
     return settings->access == TOPIC_PRIVATE ? ERR_NOT_FOUND : ERR_FORBIDDEN;
 }

@@ -65,8 +65,8 @@ void settings_unref(struct settings *settings);
 const struct room_settings *settings_room(const struct settings *settings,
                                           struct str topic);
 
-/* May this identity enter the topic with these settings? ERR_FORBIDDEN, or ERR_NOT_FOUND
- * where it must not learn that there is one. */
+/* May this identity enter the topic with these settings (NULL: there is no such topic)?
+ * ERR_FORBIDDEN, or ERR_NOT_FOUND where there is none or it must not learn of it. */
 enum err room_settings_admit(const struct room_settings *settings, struct str topic,
                              const struct identity *identity);
 

@@ -8,9 +8,9 @@ import { after, before, test } from 'node:test';
 import { envelope, person, startGateway, within } from './gateway.mjs';
 
 const tokens = [person('any'), person('almost', { topics: ['secret*', 'narro*', 'lobby'] }), person('named', { topics: ['secret', 'narrow', 'lobby'] }),
-    person('boss', { profile: 'admin' })];
-const config = (accesses) => ({
-    topics: { open: false, named: Object.fromEntries(Object.entries(accesses).map(([name, access]) => [name, { access }])) },
+    person('elsewhere', { topics: ['lobby'] }), person('boss', { profile: 'admin' })];
+const config = (accesses, defaults = {}) => ({
+    topics: { open: false, defaults, named: Object.fromEntries(Object.entries(accesses).map(([name, access]) => [name, { access }])) },
     tokens,
 });
 const accesses = { lobby: 'public', narrow: 'restricted', secret: 'private' };
@@ -46,6 +46,7 @@ const doors = {
 const expected = { // id: lobby, narrow, secret
     any: [200, 403, 404],
     almost: [200, 403, 404],
+    elsewhere: [200, 403, 403],
     named: [200, 200, 200],
     boss: [200, 200, 200],
 };
@@ -65,16 +66,30 @@ for (const [door, knock] of Object.entries(doors))
                 assert.equal((await knock(id, topic)).status, statuses[i], `${id} at ${topic}`);
     });
 
-test('a private topic answers like one that does not exist, whether somebody is there or not', async () => {
-    const member = await gateway.join('named', { topic: 'secret' });
-    for (const knock of Object.values(doors)) {
-        const there = await knock('any', 'secret');
-        const nowhere = await knock('any', 'nowhere');
-        assert.deepEqual([there.status, there.text], [nowhere.status, nowhere.text]);
-        assert.deepEqual(Object.keys(there.headers).sort(), Object.keys(nowhere.headers).sort());
+async function reload(next, defaults) {
+    fs.writeFileSync(gateway.config, JSON.stringify(config(next, defaults)));
+    assert.equal((await gateway.request('POST /admin/reload', { token: 'boss-token' })).status, 200);
+}
+
+async function expectAlike(id, there, nowhere) {
+    for (const [door, knock] of Object.entries(doors)) {
+        const [a, b] = [await knock(id, there), await knock(id, nowhere)];
+        assert.deepEqual([a.status, a.text], [b.status, b.text], `${id} at ${door}`);
+        assert.deepEqual(Object.keys(a.headers).sort(), Object.keys(b.headers).sort());
     }
-    await member.close();
-});
+}
+
+for (const access of ['public', 'restricted', 'private'])
+    test(`a private topic answers like one that does not exist, where others are ${access} unless they say`, async () => {
+        await reload(accesses, { access });
+        await expectAlike('any', 'secret', 'nowhere');
+        const member = await gateway.join('named', { topic: 'secret' });
+        await expectAlike('any', 'secret', 'nowhere');
+        await expectAlike('elsewhere', 'secret', 'nowhere');
+        await expectAlike('almost', 'secret', 'secret-2');
+        await member.close();
+        await reload(accesses);
+    });
 
 test('GET /topics lists what one may enter; administrators see all', async () => {
     const members = await Promise.all(Object.keys(accesses).map((topic) => gateway.join('named', { topic })));
@@ -94,10 +109,6 @@ test('a reload that narrows access ends those who may no longer be there, and th
     assert.equal((await gateway.post(token, 'lobby', envelope('stored'))).status, 200);
     const { json: { last } } = await gateway.request('GET /topics/lobby/messages', { token });
     const late = gateway.request(`GET /topics/lobby/messages?after=${last}&wait=60`, { token });
-    const reload = async (next) => {
-        fs.writeFileSync(gateway.config, JSON.stringify(config(next)));
-        assert.equal((await gateway.request('POST /admin/reload', { token: 'boss-token' })).status, 200);
-    };
 
     await reload({ ...accesses, lobby: 'private' });
     for (const client of [any, stored])

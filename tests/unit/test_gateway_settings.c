@@ -113,8 +113,8 @@ TEST(access_says_who_may_enter_and_who_may_know)
         { S("named"),  ERR_FORBIDDEN, OK,            OK,            ERR_FORBIDDEN },
         { S("both"),   OK,            OK,            ERR_NOT_FOUND, OK },
         { S("boss"),   OK,            OK,            OK,            OK },
-        { S("clerk"),  OK,            ERR_FORBIDDEN, ERR_NOT_FOUND, ERR_FORBIDDEN },
-        { S("none"),   ERR_FORBIDDEN, ERR_FORBIDDEN, ERR_NOT_FOUND, ERR_FORBIDDEN },
+        { S("clerk"),  OK,            ERR_FORBIDDEN, ERR_FORBIDDEN, ERR_FORBIDDEN },
+        { S("none"),   ERR_FORBIDDEN, ERR_FORBIDDEN, ERR_FORBIDDEN, ERR_FORBIDDEN },
     };
     /* clang-format on */
     struct settings *settings = load(S(
@@ -137,6 +137,10 @@ TEST(access_says_who_may_enter_and_who_may_know)
         CHECK_INT(admits(settings, S("narrow"), who), c->narrow);
         CHECK_INT(admits(settings, S("secret"), who), c->secret);
         CHECK_INT(admits(settings, S("other"), who), c->other);
+        /* As if there were none. */
+        CHECK(!admits(settings, S("secret"), who) ||
+              admits(settings, S("secret"), who) ==
+                  room_settings_admit(NULL, S("secret"), who));
     }
     settings_unref(settings);
 }
