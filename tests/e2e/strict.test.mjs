@@ -121,3 +121,27 @@ test('D21: a reload makes a topic lazy, and strict again, and tells the room', a
     assert.equal((await eve.next()).payload.error, 'kind_payload_mismatch');
     await Promise.all([witness.close(), eve.close()]);
 });
+
+test('D21: a lazy topic refuses the same while a dotted member is present, and no longer when it has left', async () => {
+    const { witness, eve } = await meet('dots');
+    const reader = await gateway.join('boss', { topic: 'dots', dialect: 'dotted' });
+
+    await expect(eve, ({ payload }) => payload.notice === 'validation');
+    for (const [kind, payload, field] of attacks) {
+        const text = eve.send(textOf('eve', kind, payload));
+        const { correlation_id: id, payload: error } = await expect(eve, (json) => json.kind === 'system/error');
+        assert.deepEqual([id, error.error, error.field], [JSON.parse(text).id, 'kind_payload_mismatch', field]);
+    }
+    await reader.close();
+    await expect(eve, ({ payload }) => payload.validation === 'lazy');
+    assert.ok(reader.frames.every(({ json }) => json.from !== 'eve'), 'nothing of it was seen');
+    await expect(witness, ({ payload }) => payload.validation === 'lazy');
+    await expect(witness, ({ payload }) => payload.event === 'leave');
+    await expect(eve, ({ payload }) => payload.event === 'leave');
+    for (const [kind, payload] of attacks) {
+        const text = eve.send(textOf('eve', kind, payload));
+        await witness.next();
+        assert.equal(witness.frames[witness.taken - 1].text, text);
+    }
+    await Promise.all([witness.close(), eve.close()]);
+});
