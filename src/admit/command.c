@@ -67,6 +67,9 @@ static const struct form *form_of(struct str kind)
     return NULL;
 }
 
+static const struct command_problem too_much = { { "payload", 7 },
+                                                 "too much to look through" };
+
 static enum err bad(struct command_problem *problem, struct str field, const char *what)
 {
     *problem = (struct command_problem){ field, what };
@@ -98,7 +101,7 @@ static enum err read_fields(const struct envelope *env, const struct form *form,
     enum err err = json_parse(env->payload.text, arena, &root, &wrong);
 
     if (err == ERR_TOO_BIG) {
-        *problem = (struct command_problem){ S("payload"), "too much to look through" };
+        *problem = too_much;
         return ERR_TOO_LARGE;
     }
     if (err)
@@ -193,12 +196,31 @@ static enum err check_choice(const struct fields *fields, const struct command *
     return OK;
 }
 
+/* Capabilities are in the arena already, in their normal form. */
+static enum err keep_texts(struct command *command, struct arena *arena,
+                           struct command_problem *problem)
+{
+    struct str *texts[] = { &command->id,      &command->target, &command->grant_id,
+                            &command->profile, &command->type,   &command->reason };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        if (!texts[i]->ptr)
+            continue;
+        *texts[i] = arena_str(arena, *texts[i]);
+        if (!texts[i]->ptr) {
+            *problem = too_much;
+            return ERR_TOO_LARGE;
+        }
+    }
+    return OK;
+}
+
 enum err command_read(const struct envelope *env, uint64_t wall_ms, struct arena *arena,
                       struct command *ret, struct command_problem *problem)
 {
     const struct form *form = form_of(env->kind.text);
     struct fields fields = { .expires_in = INVITE_DEFAULT_S };
-    struct command command = { .verb = form->verb };
+    struct command command = { .verb = form->verb, .id = env->id };
     enum err err = read_fields(env, form, arena, &fields, problem);
 
     if (!err)
@@ -214,6 +236,7 @@ enum err command_read(const struct envelope *env, uint64_t wall_ms, struct arena
     command.grant_id = fields.grant_id;
     command.profile = fields.profile;
     command.type = fields.type;
+    err = keep_texts(&command, arena, problem);
     *ret = command;
-    return OK;
+    return err;
 }

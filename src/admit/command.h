@@ -35,6 +35,7 @@ enum {
 
 struct command {
     enum command_verb verb;
+    struct str id;                /* of the envelope */
     struct str target;            /* whom it concerns */
     struct str_list capabilities; /* normal forms; items NULL where none were given */
     struct str grant_id;          /* revoke: ptr NULL where capabilities are given */
@@ -52,8 +53,9 @@ struct command_problem {
     const char *what; /* static */
 };
 
-/* Reads the payload (and `to`) of an envelope of KIND_COMMAND; the result is in the arena
- * and in the envelope. ERR_MALFORMED_ENVELOPE, or ERR_TOO_LARGE when the arena is full.
+/* Reads the payload (and `to`) of an envelope of KIND_COMMAND. The result is in the arena
+ * with all its texts: those of the envelope are gone, or are others, as soon as anything
+ * is said in the room. ERR_MALFORMED_ENVELOPE, or ERR_TOO_LARGE when the arena is full.
  */
 enum err command_read(const struct envelope *env, uint64_t wall_ms, struct arena *arena,
                       struct command *ret, struct command_problem *problem);

@@ -364,11 +364,18 @@ static void on_answer(struct loop_mail *mail)
 void invite_start(struct live_room *room, const struct admission *a, struct exchange *x)
 {
     struct worker *worker = room->worker;
-    struct invitation *invitation = xcalloc(1, sizeof(*invitation));
+    struct invitation *invitation;
     struct identity guest;
     struct arena arena;
+    const char *why;
 
-    (void)describe(a, &guest); /* was asked before */
+    /* Was asked before; but nobody gets a credential that was not looked at as it is. */
+    if (!describe(a, &guest) || identity_check(&guest, &why)) {
+        if (x)
+            exchange_fail(x, ERR_UNAVAILABLE, "The invitation cannot be made.");
+        return;
+    }
+    invitation = xcalloc(1, sizeof(*invitation));
     arena_init(&arena, NAME_ARENA);
     guest.token_name = token_make_name(S("invitation"), &arena);
     /* Nobody knows a token with this hash; the ticket is the way in. */
@@ -379,7 +386,7 @@ void invite_start(struct live_room *room, const struct admission *a, struct exch
         .x = x,
         .guest = identity_new(&guest),
         .inviter = str_dup(a->sender->id),
-        .envelope_id = str_dup(a->env.id),
+        .envelope_id = str_dup(a->command->id),
         .member_number = a->member ? a->member->number : 0,
         .lifetime_ms = a->command->expires_in * 1000,
     };

@@ -56,7 +56,7 @@ static struct grant_terms terms_of(const struct admission *a)
 {
     const struct command *command = a->command;
 
-    return (struct grant_terms){ .id = a->env.id,
+    return (struct grant_terms){ .id = command->id,
                                  .granter = a->sender->id,
                                  .reason = command->reason,
                                  .capabilities = command->capabilities,
@@ -262,7 +262,8 @@ static void show_live(const struct live_room *room, struct rights_key key,
     const struct grant *grant = NULL;
 
     while ((grant = rights_next_grant(room->worker->rights, key, grant)))
-        if (!grant->expires_ms || now_ms < grant->expires_ms)
+        if (!grant_is_used_up(grant) &&
+            (!grant->expires_ms || now_ms < grant->expires_ms))
             show_grant(grant, dialect, w);
 }
 
@@ -397,8 +398,8 @@ static void carry_out_grant(struct live_room *room, const struct admission *a)
     moderation_plan(room->worker);
     log_info("capability.grant", "topic=%s id=%s by=%s", LOG_TEXT(holder.topic),
              LOG_TEXT(holder.id), LOG_TEXT(a->sender->id));
-    ack_begin(&ack, room, S("granted"), a->env.id);
-    ack_grant(&ack, rights_find(rights, holder, a->env.id));
+    ack_begin(&ack, room, S("granted"), terms.id);
+    ack_grant(&ack, rights_find(rights, holder, terms.id));
     moderation_renew(room, a->command->target);
     ack_send(&ack);
 }
@@ -410,14 +411,15 @@ static void revoke_grant(struct live_room *room, const struct admission *a,
     struct grant *grant =
         rights_find(rights, key_here(a, a->command->target), a->command->grant_id);
     struct str revoked[COMMAND_MAX_CAPABILITIES]; /* an administrator's may have more */
-    size_t count = grant->capabilities.count < COUNT(revoked) ? grant->capabilities.count
-                                                              : COUNT(revoked);
+    size_t count = 0;
     struct arena arena;
 
+    if (!grant)
+        return; /* was asked before */
     ack_grant(ack, grant);
     arena_init(&arena, ARENA_BYTES);
-    for (size_t i = 0; i < count; i++)
-        revoked[i] = arena_str(&arena, grant->capabilities.items[i]);
+    for (; count < grant->capabilities.count && count < COUNT(revoked); count++)
+        revoked[count] = arena_str(&arena, grant->capabilities.items[count]);
     rights_end(rights, grant);
     ack_still(ack, room, a->command->target, (struct str_list){ revoked, count });
     arena_done(&arena);
@@ -441,7 +443,7 @@ static void carry_out_revoke(struct live_room *room, const struct admission *a)
 
     log_info("capability.revoke", "topic=%s id=%s by=%s", LOG_TEXT(room->room.topic.name),
              LOG_TEXT(a->command->target), LOG_TEXT(a->sender->id));
-    ack_begin(&ack, room, S("revoked"), a->env.id);
+    ack_begin(&ack, room, S("revoked"), a->command->id);
     if (a->command->grant_id.ptr)
         revoke_grant(room, a, &ack);
     else
@@ -552,13 +554,9 @@ bool moderation_is_acknowledged(const struct admission *a)
            (a->command->verb == COMMAND_GRANT || a->command->verb == COMMAND_REVOKE);
 }
 
-void moderation_carry_out(struct live_room *room, const struct admission *a,
-                          struct exchange *x)
+static void carry_out_command(struct live_room *room, const struct admission *a,
+                              struct exchange *x)
 {
-    if (a->grant && grant_is_used_up(a->grant))
-        end_grant(room, a->grant, S("used_up"));
-    if (!a->command)
-        return;
     switch (a->command->verb) {
     case COMMAND_GRANT: carry_out_grant(room, a); break;
     case COMMAND_REVOKE: carry_out_revoke(room, a); break;
@@ -567,4 +565,46 @@ void moderation_carry_out(struct live_room *room, const struct admission *a,
     case COMMAND_KICK: carry_out_act(room, a); break;
     case COMMAND_INVITE: invite_start(room, a, x); break;
     }
+}
+
+/* A grant by its name, for when it may have gone meanwhile. */
+struct grant_name {
+    struct rights_key holder; /* `id` below */
+    struct str grant_id;
+    char texts[2][ENVELOPE_MAX_ID];
+};
+
+static struct str keep_text(struct str text, char space[static ENVELOPE_MAX_ID])
+{
+    size_t len = text.len < ENVELOPE_MAX_ID ? text.len : ENVELOPE_MAX_ID;
+
+    return (struct str){ memcpy(space, text.ptr, len), len };
+}
+
+static void name_grant(const struct live_room *room, const struct grant *grant,
+                       struct grant_name *ret)
+{
+    ret->holder.topic = grant->holder.topic.len ? room->room.topic.name : S("");
+    ret->holder.id = keep_text(grant->holder.id, ret->texts[0]);
+    ret->grant_id = keep_text(grant->id, ret->texts[1]);
+}
+
+/* The command first: whatever is said in the room may be written over its envelope. And
+ * it may revoke the very grant that allowed it. */
+void moderation_carry_out(struct live_room *room, const struct admission *a,
+                          struct exchange *x)
+{
+    bool is_used_up = a->grant && grant_is_used_up(a->grant);
+    struct grant_name name;
+    struct grant *grant;
+
+    if (is_used_up)
+        name_grant(room, a->grant, &name);
+    if (a->command)
+        carry_out_command(room, a, x);
+    if (!is_used_up)
+        return;
+    grant = rights_find(room->worker->rights, name.holder, name.grant_id);
+    if (grant)
+        end_grant(room, grant, S("used_up"));
 }

@@ -83,6 +83,47 @@ TEST(a_command_says_what_it_says)
     arena_done(&arena);
 }
 
+/* The envelope stands where the next thing that is said in the room will. */
+TEST(a_command_keeps_its_texts_when_its_envelope_is_gone)
+{
+    char payload[] = "{\"participant\":\"guest\",\"profile\":\"full\",\"type\":\"human\","
+                     "\"reason\":\"so\"}";
+    char revocation[] = "{\"recipient\":\"a\",\"grant_id\":\"g\"}";
+    char id[] = "i1";
+    char to[] = "one";
+    struct envelope env = { .id = str_of(id) };
+    struct command command;
+    struct command_problem problem;
+    struct arena arena;
+
+    arena_init(&arena, 1 << 16);
+    CHECK_INT(kind_parse(S("topic/invite"), &env.kind), OK);
+    env.payload = (struct json_span){ JSON_OBJECT, false, str_of(payload) };
+    CHECK_INT(command_read(&env, NOW_MS, &arena, &command, &problem), OK);
+    memset(payload, 'x', sizeof(payload));
+    memset(id, 'x', sizeof(id));
+    CHECK_STR(command.id, S("i1"));
+    CHECK_STR(command.target, S("guest"));
+    CHECK_STR(command.profile, S("full"));
+    CHECK_STR(command.type, S("human"));
+    CHECK_STR(command.reason, S("so"));
+
+    CHECK_INT(kind_parse(S("capability/revoke"), &env.kind), OK);
+    env.payload.text = str_of(revocation);
+    CHECK_INT(command_read(&env, NOW_MS, &arena, &command, &problem), OK);
+    memset(revocation, 'x', sizeof(revocation));
+    CHECK_STR(command.grant_id, S("g"));
+
+    CHECK_INT(kind_parse(S("participant/kick"), &env.kind), OK);
+    env.payload.text = S("{}");
+    env.to = &(struct str){ to, 3 };
+    env.to_count = 1;
+    CHECK_INT(command_read(&env, NOW_MS, &arena, &command, &problem), OK);
+    memset(to, 'x', sizeof(to));
+    CHECK_STR(command.target, S("one"));
+    arena_done(&arena);
+}
+
 TEST(whatever_else_a_command_says_is_refused)
 {
 #define CAPS "\"capabilities\":[\"chat\"]"
