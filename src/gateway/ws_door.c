@@ -279,6 +279,14 @@ static void judge(struct ws_client *client, struct live_room *room, struct str t
         carry_out(client, room, &a);
 }
 
+/* Who loses a grant is welcomed anew, and whoever does not read is closed instead: that
+ * may be the one whose envelope is being received. */
+[[gnu::cold]] static bool outlives_expiry(struct ws_client *client)
+{
+    moderation_expire(client->worker);
+    return !client->is_closing;
+}
+
 /* The one place where bytes become an envelope: unmasked into the log, judged there. What
  * comes in dots is not what will stand in the log, and is judged apart. */
 static void receive(struct ws_client *client, const struct ws_event *ev)
@@ -293,8 +301,8 @@ static void receive(struct ws_client *client, const struct ws_event *ev)
     worker->metrics.envelopes_received++;
     worker->metrics.bytes_received += len;
     room_flush_presence(room);
-    if (loop_wall_ms(worker->loop) >= worker->rights_due_ms)
-        moderation_expire(worker);
+    if (loop_wall_ms(worker->loop) >= worker->rights_due_ms && !outlives_expiry(client))
+        return;
     place = is_slash ? topic_reserve(topic, len) : xmalloc(len + 1);
     unmask_to(place, ev);
     judge(client, room, (struct str){ place, len });

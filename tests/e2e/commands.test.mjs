@@ -2,6 +2,7 @@
 // A command is carried out as it was judged, whatever is said in the room meanwhile, and whoever is closed by it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { envelope, expect, person, startGateway } from './gateway.mjs';
 
@@ -94,4 +95,30 @@ test('where one envelope is kept, a command is carried out all the same', async 
     assert.equal((await gateway.post('aide-token', topic, sent)).status, 200);
     const { json } = await gateway.request(`GET /admin/participants/host/grants?topic=${topic}`, { token });
     assert.deepEqual(json.rights[0].grants.map(({ id, granter, capabilities }) => [id, granter, capabilities]), [[sent.id, 'aide', ['mcp/request:x']]]);
+});
+
+test('who is closed by the end of a grant while he speaks is not heard', async () => {
+    const text = 'x'.repeat(900_000);
+
+    for (let round = 0; round < 3; round++) {
+        const topic = newTopic();
+        const slow = await gateway.join('slow', { topic, ws: { perMessageDeflate: false } });
+
+        slow.socket._socket.pause(); // reads nothing, but speaks
+        for (let i = 0; i < 14; i++)
+            await gateway.post('host-token', topic, envelope('host', 'chat', { payload: { text } }));
+        const end = Date.now() + 800;
+        for (let i = 0; i < 20; i++) // fewer than close him now, but not twice as many
+            await gateway.post('host-token', topic, envelope('host', 'capability/grant',
+                { payload: { recipient: 'slow', capabilities: [`mcp/request:q${i}`], expires_at: new Date(end).toISOString() } }));
+        const members = async () => (await gateway.request(`GET /admin/members?topic=${topic}`, { token })).json.members.length;
+        assert.equal(await members(), 1);
+        while (Date.now() < end + 60) {
+            for (let i = 0; i < 20 && Date.now() > end - 60; i++)
+                slow.chat('and another thing');
+            await sleep(1);
+        }
+        assert.equal(await members(), 0);
+        slow.socket.terminate();
+    }
 });
