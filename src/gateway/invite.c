@@ -81,9 +81,10 @@ enum err invite_judge(struct admission *a, struct refusal *r)
     if (is_taken(a, guest.id))
         return refusal_set(r, ERR_CONFLICT, S("payload.participant"),
                            "this id is in use");
-    if (guest.type == TYPE_HUMAN && a->identity->type != TYPE_HUMAN)
+    if (guest.type != TYPE_AGENT && a->identity->type != TYPE_HUMAN &&
+        !a->identity->is_admin)
         return refusal_set(r, ERR_FORBIDDEN, S("payload.type"),
-                           "only a human brings in a human");
+                           "an agent or a service brings in agents only");
     fault = rights_not_held(a->room->rights, &bearer, guest.capabilities, 0);
     if (!fault.len)
         return OK;

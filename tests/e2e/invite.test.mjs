@@ -13,9 +13,11 @@ const tickets = [];
 before(async () => {
     gateway = await startGateway({
         topics: { named: { club: { access: 'private' } } },
-        profiles: { guests: { capabilities: ['chat', 'mcp/response:*'], type: 'human' } },
+        profiles: { guests: { capabilities: ['chat', 'mcp/response:*'], type: 'human' }, people: { capabilities: ['chat'], type: 'human' },
+            feeds: { capabilities: ['chat'], type: 'service' } },
         tokens: [person('boss', { profile: 'admin' }), person('host', { type: 'human', capabilities: ['topic/invite', 'capability/*', 'mcp/*', 'chat'] }),
             person('recruiter', { capabilities: ['topic/invite', 'mcp/*', 'chat'] }), person('bot'),
+            person('desk', { type: 'service', capabilities: ['topic/invite', 'chat'] }), person('robot', { admin: true, capabilities: ['topic/invite', 'chat'] }),
             person('member', { topics: ['club'], capabilities: ['topic/*', 'chat'] })],
     });
 });
@@ -48,14 +50,20 @@ async function ticketFor(client, payload) {
 
 const redeem = (ticket) => gateway.request('POST /session', { json: { ticket } });
 
-test('an agent brings in agents, never a human', async () => {
-    const [, recruiter] = await room('recruiter');
+test('agents and services bring in agents only; humans and administrators whom they like', async () => {
+    const [, ...clients] = await room('recruiter', 'desk', 'host', 'robot');
+    const others = [{ capabilities: ['chat'], type: 'human' }, { profile: 'people' }, { profile: 'feeds' }];
 
-    for (const [participant, how] of [['fake-1', { capabilities: ['chat'], type: 'human' }], ['fake-2', { profile: 'guests' }]]) {
-        const { kind, payload } = await answer(recruiter, invite(recruiter, { participant, ...how }));
-        assert.deepEqual([kind, payload.error, payload.field], ['system/error', 'forbidden', 'payload.type']);
+    for (const client of clients) {
+        const may = ['host', 'robot'].includes(client.id);
+        for (const [i, how] of others.entries()) {
+            const { kind, payload } = await answer(client, invite(client, { participant: `${client.id}s-${i}`, ...how }));
+            assert.deepEqual([kind, payload.error, payload.field],
+                may ? ['topic/invite', undefined, undefined] : ['system/error', 'forbidden', 'payload.type'], `${client.id} ${JSON.stringify(how)}`);
+        }
+        await ticketFor(client, { participant: `${client.id}s-helper`, capabilities: ['chat'] });
+        await ticketFor(client, { participant: `${client.id}s-aide`, profile: 'feeds', type: 'agent' });
     }
-    await ticketFor(recruiter, { participant: 'helper', capabilities: ['chat'] });
 });
 
 test('the inviter alone gets a ticket; it opens this topic once, with these capabilities', async () => {
