@@ -29,6 +29,8 @@ static struct worker *worker_of(const struct admission *a)
 static bool describe(const struct admission *a, struct identity *ret)
 {
     const struct command *command = a->command;
+    uint64_t lasts_ms = identity_lasts_ms(a->identity);
+    uint64_t expires_ms = a->wall_ms + command->expires_in * 1000;
     struct profile profile = {};
 
     if (command->profile.ptr &&
@@ -43,7 +45,8 @@ static bool describe(const struct admission *a, struct identity *ret)
         .type = profile.type,
         .source = FROM_INVITATION,
         .created_ms = a->wall_ms,
-        .expires_ms = a->wall_ms + command->expires_in * 1000,
+        .expires_ms = lasts_ms && lasts_ms < expires_ms ? lasts_ms : expires_ms,
+        .lasts_ms = lasts_ms,
     };
     /* `type` was checked when it was read. */
     if (command->type.ptr)
@@ -66,9 +69,10 @@ static bool is_taken(const struct admission *a, struct str id)
 
 enum err invite_judge(struct admission *a, struct refusal *r)
 {
-    struct rights_bearer bearer = { { a->room->topic.name, a->sender->id },
-                                    a->identity->capabilities,
-                                    a->wall_ms };
+    struct rights_bearer bearer = { .who = { a->room->topic.name, a->sender->id },
+                                    .own = a->identity->capabilities,
+                                    .now_ms = a->wall_ms,
+                                    .lasts_ms = identity_lasts_ms(a->identity) };
     struct identity guest;
     struct str fault;
     const char *why;
@@ -78,6 +82,8 @@ enum err invite_judge(struct admission *a, struct refusal *r)
                            "there is no such profile");
     if (identity_check(&guest, &why))
         return refusal_set(r, ERR_MALFORMED_ENVELOPE, S("payload.participant"), why);
+    if (guest.expires_ms <= a->wall_ms)
+        return refusal_set(r, ERR_FORBIDDEN, S(""), "your credential has expired");
     if (is_taken(a, guest.id))
         return refusal_set(r, ERR_CONFLICT, S("payload.participant"),
                            "this id is in use");
@@ -85,7 +91,7 @@ enum err invite_judge(struct admission *a, struct refusal *r)
         !a->identity->is_admin)
         return refusal_set(r, ERR_FORBIDDEN, S("payload.type"),
                            "an agent or a service brings in agents only");
-    fault = rights_not_held(a->room->rights, &bearer, guest.capabilities, 0);
+    fault = rights_not_held(a->room->rights, &bearer, guest.capabilities, guest.lasts_ms);
     if (!fault.len)
         return OK;
     (void)refusal_set(r, ERR_CAPABILITY_VIOLATION, S("payload.capabilities"),
@@ -389,7 +395,7 @@ void invite_start(struct live_room *room, const struct admission *a, struct exch
         .inviter = str_dup(a->sender->id),
         .envelope_id = str_dup(a->command->id),
         .member_number = a->member ? a->member->number : 0,
-        .lifetime_ms = a->command->expires_in * 1000,
+        .lifetime_ms = guest.expires_ms - a->wall_ms,
     };
     arena_done(&arena);
     buf_init(&invitation->ticket, TICKET_TEXT);

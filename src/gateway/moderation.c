@@ -42,7 +42,14 @@ static struct rights_bearer bearer_of(const struct admission *a)
 {
     return (struct rights_bearer){ .who = key_here(a, a->sender->id),
                                    .own = a->identity->capabilities,
-                                   .now_ms = a->wall_ms };
+                                   .now_ms = a->wall_ms,
+                                   .lasts_ms = identity_lasts_ms(a->identity) };
+}
+
+/* Nothing that a credential gives outlasts it. */
+static bool outlasts(const struct rights_bearer *bearer, uint64_t expires_ms)
+{
+    return bearer->lasts_ms && (expires_ms == 0 || expires_ms > bearer->lasts_ms);
 }
 
 /* Is there somebody of that name: here, or with a token? */
@@ -88,6 +95,9 @@ static enum err judge_grant(const struct admission *a, struct refusal *r)
     if (!is_known(a, command->target))
         return refusal_set(r, ERR_NOT_FOUND, S("payload.recipient"),
                            "nobody of that name is here or has a token");
+    if (outlasts(&bearer, command->expires_ms))
+        return refusal_set(r, ERR_FORBIDDEN, S("payload.expires_at"),
+                           "your credential expires: what you give ends no later");
     fault = rights_not_held(a->room->rights, &bearer, command->capabilities,
                             command->expires_ms);
     if (fault.len)

@@ -114,6 +114,17 @@ static void answer_begin(struct gather *gather)
     session_free(session);
 }
 
+/* Never outlives its token, nor the inviter's where it takes the place of an invitation,
+ * which is to be used soon but not to end soon. */
+static uint64_t session_end_ms(const struct identity *identity, uint64_t now_ms)
+{
+    uint64_t most_ms =
+        identity->source == FROM_INVITATION ? identity->lasts_ms : identity->expires_ms;
+    uint64_t ends_ms = now_ms + SESSION_MS;
+
+    return most_ms && most_ms < ends_ms ? most_ms : ends_ms;
+}
+
 static void begin_session(struct exchange *x, struct identity *identity)
 {
     struct session *session;
@@ -137,10 +148,8 @@ static void begin_session(struct exchange *x, struct identity *identity)
     template.source = FROM_SESSION;
     template.token_name = token_make_name(S("session"), &x->arena);
     template.created_ms = loop_wall_ms(x->worker->loop);
-    template.expires_ms = template.created_ms + SESSION_MS;
-    if (identity->source != FROM_INVITATION && identity->expires_ms &&
-        identity->expires_ms < template.expires_ms)
-        template.expires_ms = identity->expires_ms; /* never outlives its token */
+    template.expires_ms = session_end_ms(identity, template.created_ms);
+    template.lasts_ms = identity_lasts_ms(identity);
     token_draw(&template, &session->secret);
     session->identity = identity_new(&template);
     if (identity->source == FROM_INVITATION)

@@ -114,6 +114,17 @@ void identity_unref(struct identity *identity)
         free(block);
 }
 
+uint64_t identity_lasts_ms(const struct identity *identity)
+{
+    switch (identity->source) {
+    case FROM_CONFIG:
+    case FROM_STORE: return identity->expires_ms;
+    case FROM_SESSION:
+    case FROM_INVITATION: return identity->lasts_ms;
+    }
+    return identity->expires_ms;
+}
+
 static bool has_control(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)

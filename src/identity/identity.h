@@ -30,6 +30,7 @@ struct identity {
     bool is_admin;
     uint64_t created_ms; /* wall clock */
     uint64_t expires_ms; /* wall clock; 0: never */
+    uint64_t lasts_ms;   /* sessions and guests; see identity_lasts_ms() */
     uint8_t token_hash[SHA256_BYTES];
 };
 
@@ -37,6 +38,11 @@ struct identity {
 struct identity *identity_new(const struct identity *template);
 struct identity *identity_ref(struct identity *identity);
 void identity_unref(struct identity *identity);
+
+/* Until when what it may do lasts, and whatever it hands on: a token as long as it is
+ * valid, a session as long as the token behind it, somebody invited as long as the
+ * inviter. Wall clock; 0: for ever. */
+uint64_t identity_lasts_ms(const struct identity *identity);
 
 /* ERR_INVALID with a static text in *ret_why: bad id (also `system` and `system:…`, which
  * the gateway goes by), bad topic pattern, bad capability. */

@@ -182,14 +182,22 @@ struct prover {
     size_t count;
     size_t left; /* not shown yet */
     uint64_t until_ms;
+    uint64_t lasts_ms; /* the credential; as the next */
 };
+
+/* 0: never */
+static bool ends_before(uint64_t expires_ms, uint64_t until_ms)
+{
+    return expires_ms && (until_ms == 0 || until_ms > expires_ms);
+}
 
 static bool prove(struct visitor *visitor, struct str, const struct capability *held,
                   uint64_t expires_ms)
 {
     struct prover *prover = CONTAINER_OF(visitor, struct prover, visitor);
 
-    if (expires_ms && (prover->until_ms == 0 || prover->until_ms > expires_ms))
+    if (ends_before(expires_ms, prover->until_ms) ||
+        ends_before(prover->lasts_ms, prover->until_ms))
         return false;
     for (size_t i = 0; i < prover->count; i++)
         if (!prover->is_shown[i] && capability_covers(held, prover->wanted[i])) {
@@ -217,7 +225,8 @@ struct str rights_not_held(const struct rights *rights,
                              .is_shown = xcalloc(wanted.count + 1, sizeof(bool)),
                              .count = wanted.count,
                              .left = wanted.count,
-                             .until_ms = until_ms };
+                             .until_ms = until_ms,
+                             .lasts_ms = bearer->lasts_ms };
     struct str fault = wanted.count ? wanted.items[0] : (struct str){};
 
     if (capabilities_compile(wanted, prover.wanted) == OK) {

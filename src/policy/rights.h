@@ -141,16 +141,19 @@ enum err rights_in_force(const struct rights *rights, struct rights_key who,
                          struct str_list own, uint64_t now_ms, struct arena *arena,
                          struct str_list *ret);
 
-/* A credential at work: what it has of its own, and when. */
+/* A credential at work: what it has of its own, when, and how long it lasts (0: for
+ * ever). */
 struct rights_bearer {
     struct rights_key who;
     struct str_list own;
     uint64_t now_ms;
+    uint64_t lasts_ms;
 };
 
 /* Attenuation: the first of these that the bearer may not pass on until then (0: for
- * ever), or an empty str. It may what one capability that is held covers for as long;
- * those that may be used only so often do not count. */
+ * ever), or an empty str. It may what one capability that is held covers for as long, and
+ * nothing for longer than the credential lasts; those that may be used only so often do
+ * not count. */
 enum { RIGHTS_NOW = 1 }; /* until: whatever is held now will do */
 struct str rights_not_held(const struct rights *rights,
                            const struct rights_bearer *bearer, struct str_list wanted,

@@ -231,9 +231,9 @@ static void admin_grants(struct model *m, struct rights *rights, struct event *e
 static void member_grants(struct model *m, struct rights *rights, struct event *e)
 {
     size_t granter = draw(m, PEOPLE);
-    struct rights_bearer bearer = { { topics[e->topic], people[granter] },
-                                    own_of(m, granter),
-                                    m->now_ms };
+    struct rights_bearer bearer = {
+        { topics[e->topic], people[granter] }, own_of(m, granter), m->now_ms, 0
+    };
     uint64_t end_ms = e->expires_ms ? e->expires_ms - 1 : UINT64_MAX - 1;
 
     if (rights_not_held(rights, &bearer, (struct str_list){ &e->text, 1 }, e->expires_ms)

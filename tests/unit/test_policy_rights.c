@@ -258,15 +258,43 @@ TEST(what_may_be_passed_on)
     terms.max_uses = 3;
     CHECK_INT(rights_grant(rights, here, &terms), OK);
     FOR_EACH_CASE(c, cases)
-        CHECK_STR(rights_not_held(rights, &(struct rights_bearer){ here, own, 10 },
+        CHECK_STR(rights_not_held(rights, &(struct rights_bearer){ here, own, 10, 0 },
                                   (struct str_list){ &c->capability, 1 }, c->until_ms),
                   c->may ? S("") : c->capability);
-    CHECK_STR(rights_not_held(rights, &(struct rights_bearer){ here, own, 10 },
+    CHECK_STR(rights_not_held(rights, &(struct rights_bearer){ here, own, 10, 0 },
                               LIST(S("chat"), S("x/y"), S("l/m"), S("no/no")), 50),
               S("l/m"));
-    CHECK_STR(rights_not_held(rights, &(struct rights_bearer){ here, own, 10 },
+    CHECK_STR(rights_not_held(rights, &(struct rights_bearer){ here, own, 10, 0 },
                               (struct str_list){}, 0),
               S(""));
+    rights_free(rights);
+}
+
+TEST(nothing_is_passed_on_for_longer_than_the_credential_lasts)
+{
+    static const struct {
+        uint64_t lasts_ms, until_ms;
+        bool may;
+    } cases[] = {
+        { 0, 0, true },          { 0, 500, true },   { 200, 0, false },
+        { 200, 201, false },     { 200, 200, true }, { 200, RIGHTS_NOW, true },
+        { 5, RIGHTS_NOW, true },
+    };
+    struct rights *rights = rights_new();
+
+    CHECK_INT(rights_grant(
+                  rights, here,
+                  &(struct grant_terms){ .id = S("g"), .capabilities = LIST(S("x/*")) }),
+              OK);
+    FOR_EACH_CASE(c, cases) {
+        struct rights_bearer bearer = { here, own, 10, c->lasts_ms };
+
+        CHECK_INT(rights_not_held(rights, &bearer, LIST(S("chat")), c->until_ms).len == 0,
+                  c->may);
+        /* What was granted to it lasts longer, but it does not. */
+        CHECK_INT(rights_not_held(rights, &bearer, LIST(S("x/y")), c->until_ms).len == 0,
+                  c->may);
+    }
     rights_free(rights);
 }
 
@@ -290,7 +318,7 @@ TEST(what_expires_can_still_be_taken_from_others)
               OK);
     FOR_EACH_CASE(c, cases)
         CHECK_INT(rights_not_held(rights,
-                                  &(struct rights_bearer){ c->who, own, c->now_ms },
+                                  &(struct rights_bearer){ c->who, own, c->now_ms, 0 },
                                   LIST(S("x/y")), RIGHTS_NOW)
                           .len == 0,
                   c->holds);
