@@ -13,8 +13,8 @@
 enum {
     TICKET_TEXT = 128,
     NAME_ARENA = 4096,
-    INVITES_PER_TOPIC = 100, /* that wait to be used */
-    INVITES_PART = 2,        /* of the tickets that there may be, the most in all */
+    GUESTS_PER_TOPIC = 100, /* invitations that wait, and who came by one */
+    GUESTS_PART = 2,        /* of the tickets that there may be, the most in all */
 };
 
 /* --- judging --- */
@@ -60,7 +60,7 @@ static bool is_taken(const struct admission *a, struct str id)
     struct worker *worker = worker_of(a);
     const struct participant *present = participant_find(&a->room->topic, id);
 
-    token_table_drop_expired(&worker->tokens, FROM_INVITATION, a->wall_ms);
+    token_table_drop_expired(&worker->tokens, SOURCES_GUESTS, a->wall_ms);
     return token_table_find_id(&worker->tokens, id) ||
            (present && present->member_count) ||
            rights_knows(worker->rights, (struct rights_key){ a->room->topic.name, id }) ||
@@ -142,20 +142,19 @@ static bool are_too_many(struct worker *keeper, struct str topic)
     size_t all = 0;
 
     MAP_FOREACH(identity, &keeper->tokens.by_hash) {
-        if (identity->source != FROM_INVITATION)
+        if (!identity_is_from(identity, SOURCES_GUESTS))
             continue;
         all++;
         here += str_eq(identity->topics.items[0], topic);
     }
-    return here >= INVITES_PER_TOPIC || all >= keeper->links.max / INVITES_PART;
+    return here >= GUESTS_PER_TOPIC || all >= keeper->links.max / GUESTS_PART;
 }
 
 static enum err issue(struct worker *keeper, struct invitation *invitation)
 {
     struct identity *guest = invitation->guest;
 
-    token_table_drop_expired(&keeper->tokens, FROM_INVITATION,
-                             loop_wall_ms(keeper->loop));
+    token_table_drop_expired(&keeper->tokens, SOURCES_GUESTS, loop_wall_ms(keeper->loop));
     if (token_table_find_id(&keeper->tokens, guest->id))
         return ERR_CONFLICT;
     if (are_too_many(keeper, topic_of(invitation)))
@@ -177,7 +176,7 @@ static void visit_invited(struct gather *gather, struct gather_part *part)
     const struct invitation *invitation = CONTAINER_OF(gather, struct invitation, gather);
     struct token_table *tokens = &part->worker->tokens;
 
-    token_table_drop_expired(tokens, FROM_INVITATION, loop_wall_ms(part->worker->loop));
+    token_table_drop_expired(tokens, SOURCES_GUESTS, loop_wall_ms(part->worker->loop));
     token_table_add(tokens, invitation->guest);
 }
 
@@ -262,7 +261,7 @@ static void end_private(struct member *member, struct json_writer *w, struct buf
 static const char *why_not(const struct invitation *invitation)
 {
     return invitation->err == ERR_CONFLICT ? "this id is in use"
-                                           : "too many invitations wait to be used";
+                                           : "too many guests are here or invited";
 }
 
 /* True if the inviter has got it. */

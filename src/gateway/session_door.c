@@ -86,7 +86,7 @@ static void visit_begin(struct gather *gather, struct gather_part *part)
     const struct session *session = CONTAINER_OF(gather, struct session, gather);
 
     /* Old ones go, lest they pile up. */
-    token_table_drop_expired(&part->worker->tokens, FROM_SESSION,
+    token_table_drop_expired(&part->worker->tokens, SOURCES_SESSIONS,
                              loop_wall_ms(part->worker->loop));
     token_table_add(&part->worker->tokens, session->identity);
     if (session->invitation)
@@ -145,7 +145,8 @@ static void begin_session(struct exchange *x, struct identity *identity)
     session = xcalloc(1, sizeof(*session));
     buf_init(&session->secret, 256);
     template = *identity;
-    template.source = FROM_SESSION;
+    template.source =
+        identity_is_from(identity, SOURCES_GUESTS) ? FROM_GUEST : FROM_SESSION;
     template.token_name = token_make_name(S("session"), &x->arena);
     template.created_ms = loop_wall_ms(x->worker->loop);
     template.expires_ms = session_end_ms(identity, template.created_ms);
@@ -209,7 +210,7 @@ void session_delete(struct exchange *x)
 {
     struct session *session;
 
-    if (x->identity->source != FROM_SESSION) {
+    if (!identity_is_from(x->identity, SOURCES_SESSIONS)) {
         exchange_fail(x, ERR_CONFLICT, "This is no session but a token of its own.");
         return;
     }

@@ -119,7 +119,7 @@ static struct identity *find_session(const struct worker *worker, struct str id)
     struct identity *identity;
 
     MAP_FOREACH(identity, &worker->tokens.by_hash)
-        if (identity->source == FROM_SESSION && str_eq(identity->id, id))
+        if (identity_is_from(identity, SOURCES_SESSIONS) && str_eq(identity->id, id))
             return identity_ref(identity);
     return NULL;
 }
@@ -149,7 +149,7 @@ size_t worker_end_token(struct worker *worker, const struct identity *identity)
 {
     size_t count = end_credential(worker, identity);
 
-    if (identity->source == FROM_SESSION)
+    if (identity_is_from(identity, SOURCES_SESSIONS))
         return count;
     count += end_descendants(worker, identity->id);
     /* Whoever gets a new token of this id begins with what that token says. */

@@ -120,7 +120,8 @@ uint64_t identity_lasts_ms(const struct identity *identity)
     case FROM_CONFIG:
     case FROM_STORE: return identity->expires_ms;
     case FROM_SESSION:
-    case FROM_INVITATION: return identity->lasts_ms;
+    case FROM_INVITATION:
+    case FROM_GUEST: return identity->lasts_ms;
     }
     return identity->expires_ms;
 }

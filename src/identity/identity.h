@@ -17,7 +17,19 @@
 #include "json/json.h"
 #include "policy/profile.h"
 
-enum identity_source { FROM_CONFIG, FROM_STORE, FROM_SESSION, FROM_INVITATION };
+enum identity_source {
+    FROM_CONFIG,
+    FROM_STORE,
+    FROM_SESSION,
+    FROM_INVITATION, /* that waits to be used */
+    FROM_GUEST,      /* the session that it became */
+};
+
+/* Sets of sources. */
+enum {
+    SOURCES_SESSIONS = 1U << FROM_SESSION | 1U << FROM_GUEST,
+    SOURCES_GUESTS = 1U << FROM_INVITATION | 1U << FROM_GUEST,
+};
 
 struct identity {
     struct str id;          /* the participant id: 1–256 bytes, no control characters */
@@ -38,6 +50,11 @@ struct identity {
 struct identity *identity_new(const struct identity *template);
 struct identity *identity_ref(struct identity *identity);
 void identity_unref(struct identity *identity);
+
+static inline bool identity_is_from(const struct identity *identity, unsigned sources)
+{
+    return sources >> identity->source & 1;
+}
 
 /* Until when what it may do lasts, and whatever it hands on: a token as long as it is
  * valid, a session as long as the token behind it, somebody invited as long as the
@@ -81,8 +98,8 @@ struct identity *token_table_find_hash(const struct token_table *table,
 /* Forgets everything that came from there, as a reload does with the configuration's. */
 void token_table_drop_source(struct token_table *table, enum identity_source source);
 
-/* Forgets what came from there and has expired. */
-void token_table_drop_expired(struct token_table *table, enum identity_source source,
+/* Forgets what came from one of these and has expired. */
+void token_table_drop_expired(struct token_table *table, unsigned sources,
                               uint64_t wall_ms);
 
 /* Some credential with this public name, or for this participant; borrowed, or NULL. */

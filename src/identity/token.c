@@ -123,7 +123,7 @@ static bool is_over(const struct identity *identity, uint64_t wall_ms)
     return ends_ms <= wall_ms;
 }
 
-void token_table_drop_expired(struct token_table *table, enum identity_source source,
+void token_table_drop_expired(struct token_table *table, unsigned sources,
                               uint64_t wall_ms)
 {
     const struct identity **found = xcalloc(table->by_hash.count + 1, sizeof(*found));
@@ -131,7 +131,7 @@ void token_table_drop_expired(struct token_table *table, enum identity_source so
     size_t count = 0;
 
     MAP_FOREACH(identity, &table->by_hash)
-        if (identity->source == source && is_over(identity, wall_ms))
+        if (identity_is_from(identity, sources) && is_over(identity, wall_ms))
             found[count++] = identity;
     for (size_t i = 0; i < count; i++)
         (void)token_table_remove(table, found[i]->token_hash);
@@ -140,5 +140,5 @@ void token_table_drop_expired(struct token_table *table, enum identity_source so
 
 void token_table_drop_source(struct token_table *table, enum identity_source source)
 {
-    token_table_drop_expired(table, source, UINT64_MAX);
+    token_table_drop_expired(table, 1U << source, UINT64_MAX);
 }

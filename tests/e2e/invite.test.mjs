@@ -222,9 +222,39 @@ test('invitations stand in the list of tokens and can be revoked, used or not', 
     const session = await redeem(second.ticket);
     const guest = await gateway.join('listed', { topic, token: session.json.token });
     const [used, ...more] = await find();
-    assert.deepEqual([used.source, more.length], ['session', 0], 'the session takes its place');
+    assert.deepEqual([used.source, more.length], ['guest', 0], 'the session takes its place');
     assert.equal((await gateway.request(`DELETE /admin/tokens/${used.name}`, { token })).status, 200);
     assert.equal((await guest.closed()).code, 1008);
+});
+
+test('a hundred guests of a topic may have come', async () => {
+    const [topic] = await room('host');
+    const post = async (i) => gateway.post('host-token', topic, envelope('host', 'topic/invite', { payload: { participant: `visitor-${i}`, capabilities: ['chat'] } }));
+    const sessions = [];
+
+    for (let i = 0; i < 100; i++) {
+        const { status, json } = await post(i);
+        assert.equal(status, 200);
+        sessions.push((await redeem(json.ticket)).json.token);
+    }
+    const { status, json } = await post(100);
+    assert.deepEqual([status, json.error], [503, 'overload']);
+    assert.equal((await gateway.request('DELETE /session', { token: sessions[7] })).status, 204);
+    assert.equal((await post(100)).status, 200, 'one has gone');
+    assert.equal((await post(101)).status, 503);
+});
+
+test('in all there are half as many guests as there may be tickets', async () => {
+    const small = await startGateway({ limits: { tickets: 8 }, tokens: [person('host', { capabilities: ['topic/invite', 'chat'] })] });
+
+    for (let i = 0; i < 5; i++) {
+        const { status, json } = await small.post('host-token', `small-${i}`,
+            envelope('host', 'topic/invite', { payload: { participant: `guest-${i}`, capabilities: ['chat'] } }));
+        assert.equal(status, i < 4 ? 200 : 503, `guest ${i}`);
+        if (i % 2)
+            assert.equal((await small.request('POST /session', { json: { ticket: json.ticket } })).status, i < 4 ? 200 : 401);
+    }
+    await small.stop();
 });
 
 test('a hundred invitations of a topic may wait', async () => {
