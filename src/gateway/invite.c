@@ -54,6 +54,15 @@ static bool describe(const struct admission *a, struct identity *ret)
     return true;
 }
 
+static enum err check_guest(const struct identity *guest, const char **ret_why)
+{
+    if (guest_id_is_valid(guest->id))
+        return identity_check(guest, ret_why);
+    *ret_why = "a guest's id has 1 to 64 letters, digits, `.`, `_` and `-`, begins with "
+               "a letter or digit, and not with `system`";
+    return ERR_INVALID;
+}
+
 /* Nobody is invited under a name that somebody has, or had rights by. */
 static bool is_taken(const struct admission *a, struct str id)
 {
@@ -61,10 +70,10 @@ static bool is_taken(const struct admission *a, struct str id)
     const struct participant *present = participant_find(&a->room->topic, id);
 
     token_table_drop_expired(&worker->tokens, SOURCES_GUESTS, a->wall_ms);
-    return token_table_find_id(&worker->tokens, id) ||
+    return token_table_find_like(&worker->tokens, id, SOURCES_ALL) ||
            (present && present->member_count) ||
            rights_knows(worker->rights, (struct rights_key){ a->room->topic.name, id }) ||
-           str_eq(gateway_local_identity(worker->gateway)->id, id);
+           str_ieq(gateway_local_identity(worker->gateway)->id, id);
 }
 
 enum err invite_judge(struct admission *a, struct refusal *r)
@@ -80,7 +89,7 @@ enum err invite_judge(struct admission *a, struct refusal *r)
     if (!describe(a, &guest))
         return refusal_set(r, ERR_MALFORMED_ENVELOPE, S("payload.profile"),
                            "there is no such profile");
-    if (identity_check(&guest, &why))
+    if (check_guest(&guest, &why))
         return refusal_set(r, ERR_MALFORMED_ENVELOPE, S("payload.participant"), why);
     if (guest.expires_ms <= a->wall_ms)
         return refusal_set(r, ERR_FORBIDDEN, S(""), "your credential has expired");
@@ -155,7 +164,7 @@ static enum err issue(struct worker *keeper, struct invitation *invitation)
     struct identity *guest = invitation->guest;
 
     token_table_drop_expired(&keeper->tokens, SOURCES_GUESTS, loop_wall_ms(keeper->loop));
-    if (token_table_find_id(&keeper->tokens, guest->id))
+    if (token_table_find_like(&keeper->tokens, guest->id, SOURCES_ALL))
         return ERR_CONFLICT;
     if (are_too_many(keeper, topic_of(invitation)))
         return ERR_OVERLOAD;
@@ -177,7 +186,7 @@ static void visit_invited(struct gather *gather, struct gather_part *part)
     struct token_table *tokens = &part->worker->tokens;
 
     token_table_drop_expired(tokens, SOURCES_GUESTS, loop_wall_ms(part->worker->loop));
-    token_table_add(tokens, invitation->guest);
+    worker_add_guest(part->worker, invitation->guest);
 }
 
 static void on_all_know(struct gather *gather)
@@ -376,7 +385,7 @@ void invite_start(struct live_room *room, const struct admission *a, struct exch
     const char *why;
 
     /* Was asked before; but nobody gets a credential that was not looked at as it is. */
-    if (!describe(a, &guest) || identity_check(&guest, &why)) {
+    if (!describe(a, &guest) || check_guest(&guest, &why)) {
         if (x)
             exchange_fail(x, ERR_UNAVAILABLE, "The invitation cannot be made.");
         return;

@@ -88,7 +88,10 @@ static void visit_begin(struct gather *gather, struct gather_part *part)
     /* Old ones go, lest they pile up. */
     token_table_drop_expired(&part->worker->tokens, SOURCES_SESSIONS,
                              loop_wall_ms(part->worker->loop));
-    token_table_add(&part->worker->tokens, session->identity);
+    if (session->identity->source == FROM_GUEST)
+        worker_add_guest(part->worker, session->identity);
+    else
+        token_table_add(&part->worker->tokens, session->identity);
     if (session->invitation)
         (void)token_table_remove(&part->worker->tokens, session->invitation->token_hash);
 }

@@ -89,7 +89,7 @@ static void visit_create(struct gather *gather, struct gather_part *part)
 {
     const struct change *change = CONTAINER_OF(gather, struct change, gather);
 
-    token_table_add(&part->worker->tokens, change->identity);
+    worker_add_token(part->worker, change->identity);
 }
 
 static void answer_create(struct gather *gather)
@@ -132,6 +132,7 @@ void tokens_create(struct exchange *x)
 {
     struct change *change;
     struct identity identity;
+    const struct identity *guest;
     const char *why = "";
     enum err err =
         token_read_request(x->body, x->worker->settings, &x->arena, &identity, &why);
@@ -142,6 +143,15 @@ void tokens_create(struct exchange *x)
     }
     if (token_table_find_named(&x->worker->tokens, identity.token_name)) {
         exchange_fail(x, ERR_CONFLICT, "There is a token of that name.");
+        return;
+    }
+    token_table_drop_expired(&x->worker->tokens, SOURCES_GUESTS,
+                             loop_wall_ms(x->worker->loop));
+    guest = token_table_find_like(&x->worker->tokens, identity.id, SOURCES_GUESTS);
+    if (guest) {
+        exchange_fail(x, ERR_CONFLICT,
+                      "Somebody was invited under that id; revoke `" STR_FMT "` first.",
+                      STR_ARG(guest->token_name));
         return;
     }
     change = xcalloc(1, sizeof(*change));

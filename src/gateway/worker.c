@@ -158,10 +158,49 @@ size_t worker_end_token(struct worker *worker, const struct identity *identity)
     return count;
 }
 
+void worker_add_guest(struct worker *worker, struct identity *guest)
+{
+    if (!token_table_find_like(&worker->tokens, guest->id, SOURCES_TOKENS))
+        token_table_add(&worker->tokens, guest);
+}
+
+/* With what was granted to them: whoever has a token begins with what that says. */
+static void end_guests(struct worker *worker, struct str id)
+{
+    struct identity *guest;
+
+    while ((guest = token_table_find_like(&worker->tokens, id, SOURCES_GUESTS))) {
+        (void)identity_ref(guest);
+        (void)end_credential(worker, guest);
+        rights_forget(worker->rights, guest->id);
+        identity_unref(guest);
+    }
+}
+
+void worker_add_token(struct worker *worker, struct identity *identity)
+{
+    end_guests(worker, identity->id);
+    token_table_add(&worker->tokens, identity);
+}
+
+/* Of tokens that were there before, under the same id, there are no guests. */
+static void end_guests_of(struct worker *worker, const struct settings *settings)
+{
+    for (size_t i = 0; i < settings->identity_count; i++) {
+        const struct identity *is = settings->identities[i];
+        const struct identity *was =
+            token_table_find_hash(&worker->tokens, is->token_hash);
+
+        if (!was || !str_eq(was->id, is->id))
+            end_guests(worker, is->id);
+    }
+}
+
 /* Those that are gone end, those that changed mean something else from now on. */
 static void replace_config_tokens(struct worker *worker, const struct settings *old,
                                   struct settings *settings)
 {
+    end_guests_of(worker, settings);
     token_table_drop_source(&worker->tokens, FROM_CONFIG);
     for (size_t i = 0; i < settings->identity_count; i++)
         token_table_add(&worker->tokens, settings->identities[i]);

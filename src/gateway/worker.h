@@ -96,6 +96,11 @@ void worker_apply(struct worker *worker, struct settings *settings);
  * Returns how many connections that were. */
 size_t worker_end_token(struct worker *worker, const struct identity *identity);
 
+/* Guests give way to whoever has a token of their id (case folded): so one id is one
+ * person, in whatever order workers hear of both. */
+void worker_add_guest(struct worker *worker, struct identity *guest);
+void worker_add_token(struct worker *worker, struct identity *identity);
+
 /* Stops accepting and says good-bye to everyone: 1001. */
 void worker_drain(struct worker *worker);
 bool worker_is_empty(const struct worker *worker);

@@ -14,6 +14,7 @@
 
 enum {
     ID_MAX_BYTES = 256,
+    GUEST_ID_MAX_BYTES = 64,
     TOPIC_MAX_BYTES = 128,
     NORMAL_MAX_BYTES = CAPSET_MAX_PATTERNS * CAPABILITY_MAX_BYTES,
 };
@@ -151,10 +152,26 @@ static const char *why_bad_id(struct str id)
     return NULL;
 }
 
+static bool is_alnum(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool guest_id_is_valid(struct str id)
+{
+    static const struct str reserved = { "system", 6 };
+
+    if (id.len == 0 || id.len > GUEST_ID_MAX_BYTES || !is_alnum(id.ptr[0]))
+        return false;
+    for (size_t i = 0; i < id.len; i++)
+        if (!is_alnum(id.ptr[i]) && !(id.ptr[i] && strchr("._-", id.ptr[i])))
+            return false;
+    return id.len < reserved.len || !str_ieq(str_slice(id, 0, reserved.len), reserved);
+}
+
 static bool is_topic_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("._~-", c));
+    return is_alnum(c) || (c && strchr("._~-", c));
 }
 
 bool topic_name_is_valid(struct str name)

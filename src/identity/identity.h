@@ -27,6 +27,8 @@ enum identity_source {
 
 /* Sets of sources. */
 enum {
+    SOURCES_ALL = (1U << (FROM_GUEST + 1)) - 1,
+    SOURCES_TOKENS = 1U << FROM_CONFIG | 1U << FROM_STORE,
     SOURCES_SESSIONS = 1U << FROM_SESSION | 1U << FROM_GUEST,
     SOURCES_GUESTS = 1U << FROM_INVITATION | 1U << FROM_GUEST,
 };
@@ -64,6 +66,10 @@ uint64_t identity_lasts_ms(const struct identity *identity);
 /* ERR_INVALID with a static text in *ret_why: bad id (also `system` and `system:…`, which
  * the gateway goes by), bad topic pattern, bad capability. */
 enum err identity_check(const struct identity *identity, const char **ret_why);
+
+/* Guests are named by participants, so their ids must not be taken for those of others:
+ * 1–64 of [A-Za-z0-9._-], beginning with a letter or digit, not with `system`. */
+bool guest_id_is_valid(struct str id);
 
 /* May this identity enter the topic? */
 bool identity_may_enter(const struct identity *identity, struct str topic);
@@ -106,6 +112,11 @@ void token_table_drop_expired(struct token_table *table, unsigned sources,
 struct identity *token_table_find_named(const struct token_table *table,
                                         struct str token_name);
 struct identity *token_table_find_id(const struct token_table *table, struct str id);
+
+/* Some credential from one of these sources for this participant, or for one whose id
+ * differs in the case of ASCII letters only; borrowed, or NULL. */
+struct identity *token_table_find_like(const struct token_table *table, struct str id,
+                                       unsigned sources);
 
 /* The identity of a presented token (hashed here), borrowed; NULL: unknown or expired. */
 struct identity *token_table_find(const struct token_table *table, struct str token,

@@ -116,6 +116,17 @@ struct identity *token_table_find_id(const struct token_table *table, struct str
     return NULL;
 }
 
+struct identity *token_table_find_like(const struct token_table *table, struct str id,
+                                       unsigned sources)
+{
+    struct identity *identity;
+
+    MAP_FOREACH(identity, &table->by_hash)
+        if (identity_is_from(identity, sources) && str_ieq(identity->id, id))
+            return identity;
+    return NULL;
+}
+
 static bool is_over(const struct identity *identity, uint64_t wall_ms)
 {
     uint64_t ends_ms = identity->expires_ms ? identity->expires_ms : UINT64_MAX;

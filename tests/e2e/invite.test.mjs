@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // topic/invite: somebody new for one topic, by a ticket that only the inviter gets.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { after, before, test } from 'node:test';
 
 import { envelope, expect, person, startGateway } from './gateway.mjs';
@@ -118,7 +119,7 @@ test('nobody is invited under a name that somebody has', async () => {
     const [topic, host] = await room('host');
     const pending = await ticketFor(host, { participant: 'pending', capabilities: ['chat'] });
 
-    for (const participant of ['bot', 'host', 'boss', 'local', 'pending']) {
+    for (const participant of ['bot', 'host', 'boss', 'local', 'pending', 'BOT', 'Boss', 'LOCAL', 'pENDING']) {
         const { kind, payload } = await answer(host, invite(host, { participant, capabilities: ['chat'] }));
         assert.deepEqual([kind, payload.error, payload.field], ['system/error', 'conflict', 'payload.participant'], participant);
     }
@@ -177,7 +178,13 @@ const malformed = {
     'nobody': { capabilities: ['chat'] },
     'a name of the gateway': { participant: 'system:gateway', capabilities: ['chat'] },
     'a name with a line break': { participant: 'a\nb', capabilities: ['chat'] },
-    'a name too long': { participant: 'x'.repeat(257), capabilities: ['chat'] },
+    'a name too long': { participant: 'x'.repeat(65), capabilities: ['chat'] },
+    'no name': { participant: '', capabilities: ['chat'] },
+    'a name that looks like another': { participant: 'b\u043ess', capabilities: ['chat'] },
+    'a name with something that is not seen': { participant: 'boss\u200b', capabilities: ['chat'] },
+    'a name that ends in a blank': { participant: 'boss ', capabilities: ['chat'] },
+    'a name that begins with a dash': { participant: '-boss', capabilities: ['chat'] },
+    'a name that looks like the gateway': { participant: 'System-Gateway', capabilities: ['chat'] },
     'neither capabilities nor profile': { participant: 'x' },
     'both': { participant: 'x', capabilities: ['chat'], profile: 'guests' },
     'no such profile': { participant: 'x', profile: 'nothing' },
@@ -225,6 +232,50 @@ test('invitations stand in the list of tokens and can be revoked, used or not', 
     assert.deepEqual([used.source, more.length], ['guest', 0], 'the session takes its place');
     assert.equal((await gateway.request(`DELETE /admin/tokens/${used.name}`, { token })).status, 200);
     assert.equal((await guest.closed()).code, 1008);
+});
+
+test('no token is made under the id of a guest', async () => {
+    const [topic, host] = await room('host');
+    const create = (id) => gateway.request('POST /admin/tokens', { token, json: { id, capabilities: ['chat'] } });
+    const { ticket } = await ticketFor(host, { participant: 'Consul', capabilities: ['chat'] });
+
+    for (const id of ['Consul', 'consul']) {
+        const { status, json } = await create(id);
+        assert.deepEqual([status, /was invited under that id; revoke `invitation-\w+` first/.test(json.detail)], [409, true], json.detail);
+    }
+    const session = await redeem(ticket);
+    const guest = await gateway.join('Consul', { topic, token: session.json.token });
+    const { status, json } = await create('consul');
+    assert.equal(status, 409);
+    const [, name] = /revoke `(session-\w+)`/.exec(json.detail);
+    assert.equal((await gateway.request(`DELETE /admin/tokens/${name}`, { token })).status, 200);
+    assert.equal((await guest.closed()).code, 1008);
+    assert.equal((await create('consul')).status, 201);
+});
+
+test('a token that a reload brings ends the guests of its id, and what they were granted', async () => {
+    const tokens = [person('host', { type: 'human', capabilities: ['topic/invite', 'capability/*', 'mcp/*', 'chat'] }), person('boss', { profile: 'admin' })];
+    const own = await startGateway({ tokens });
+    const host = await own.join('host', { topic: 'reload' });
+    const enter = async (participant) => {
+        const { json } = await own.post('host-token', 'reload', envelope('host', 'topic/invite', { payload: { participant, capabilities: ['chat'] } }));
+        return json.ticket;
+    };
+    const session = async (ticket) => (await own.request('POST /session', { json: { ticket } }));
+    const consul = await own.join('consul', { topic: 'reload', token: (await session(await enter('consul'))).json.token });
+    const other = await own.join('other', { topic: 'reload', token: (await session(await enter('other'))).json.token });
+    const waiting = await enter('Waiting');
+    const { id } = host.send(envelope('host', 'capability/grant', { payload: { recipient: 'consul', capabilities: ['mcp/*'] } }));
+    await expect(host, ({ kind, correlation_id }) => kind === 'capability/grant-ack' && correlation_id === id);
+    fs.writeFileSync(own.config, JSON.stringify({ tokens: [...tokens, person('consul', { capabilities: ['chat'] }), person('waiting')] }));
+    assert.equal((await own.request('POST /admin/reload', { token })).status, 200);
+    assert.equal((await consul.closed()).code, 1008);
+    assert.equal((await session(waiting)).status, 401);
+    const real = await own.join('consul', { topic: 'reload' });
+    assert.deepEqual(real.welcome.payload.you.capabilities, ['chat']);
+    other.chat('still here', { id: 'other-stays' });
+    await expect(host, (json) => json.id === 'other-stays');
+    await own.stop();
 });
 
 test('a hundred guests of a topic may have come', async () => {

@@ -245,3 +245,45 @@ TEST(a_new_token_is_long_recognisable_and_never_the_same)
     buf_done(&a);
     buf_done(&b);
 }
+
+TEST(ids_of_guests_look_like_nobody_elses)
+{
+    static const struct {
+        const char *id;
+        bool is_valid;
+    } cases[] = {
+        { "a", true },           { "7", true },          { "Guest_1.x-y", true },
+        { "sys", true },         { "my-system", true },  { "", false },
+        { ".a", false },         { "-a", false },        { "_a", false },
+        { "a b", false },        { "a ", false },        { "a:b", false },
+        { "a/b", false },        { "b\u043ess", false }, { "boss\u200b", false },
+        { "a\n", false },        { "system", false },    { "SYSTEM-x", false },
+        { "systematic", false }, { "a@b", false },
+    };
+    static const char longest[] =
+        "a234567890123456789012345678901234567890123456789012345678901234";
+
+    FOR_EACH_CASE(c, cases)
+        CHECK_INT(guest_id_is_valid(str_of(c->id)), c->is_valid);
+    CHECK_INT(sizeof(longest) - 1, 64);
+    CHECK(guest_id_is_valid(str_of(longest)));
+    CHECK(
+        !guest_id_is_valid(S("a234567890123456789012345678901234567890123456789012345678"
+                             "9012345")));
+    CHECK(!guest_id_is_valid((struct str){ "a\0b", 3 }));
+}
+
+TEST(an_id_is_found_in_any_case_and_by_where_it_came_from)
+{
+    struct token_table table;
+    struct identity *alice = make(S("Alice"), S("t1"), 0);
+
+    token_table_init(&table);
+    token_table_add(&table, alice); /* FROM_CONFIG */
+    CHECK(token_table_find_like(&table, S("aLICE"), SOURCES_TOKENS) == alice);
+    CHECK(token_table_find_like(&table, S("alice"), SOURCES_ALL) == alice);
+    CHECK(!token_table_find_like(&table, S("alice"), SOURCES_GUESTS | SOURCES_SESSIONS));
+    CHECK(!token_table_find_like(&table, S("alic"), SOURCES_ALL));
+    identity_unref(alice);
+    token_table_done(&table);
+}
