@@ -254,7 +254,7 @@ static void kick_everywhere(struct worker *worker, struct str id)
 
 static void pause_participant(struct participant *p, const struct worker *)
 {
-    p->is_paused = true;
+    participant_pause(p, true);
 }
 
 static void pause_everywhere(struct worker *worker, struct str id)
@@ -264,7 +264,7 @@ static void pause_everywhere(struct worker *worker, struct str id)
 
 static void resume_participant(struct participant *p, const struct worker *)
 {
-    p->is_paused = false;
+    participant_resume(p);
 }
 
 static void resume_everywhere(struct worker *worker, struct str id)

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "gateway/gateway.h"
 #include "gateway/invite.h"
-#include "gateway/standing.h"
 #include "policy/overlap.h"
 
 enum {
@@ -166,21 +165,21 @@ static bool is_administrator(struct worker *worker, struct str id)
 static enum err judge_act(const struct admission *a, struct refusal *r)
 {
     static const struct str field = { "payload.participant", 19 };
-    struct worker *worker = room_of(a)->worker;
+    const struct participant *participant;
     struct str target = a->command->target;
 
     if (str_eq(target, a->sender->id))
         return refusal_set(r, ERR_FORBIDDEN, field, "not on yourself");
-    if (!participant_find(&a->room->topic, target))
+    participant = participant_find(&a->room->topic, target);
+    if (!participant)
         return refusal_set(r, ERR_NOT_FOUND, field, "nobody of that name is here");
     if (a->identity->is_admin)
         return OK;
-    if (is_administrator(worker, target))
+    if (is_administrator(room_of(a)->worker, target))
         return refusal_set(r, ERR_FORBIDDEN, field, "an administrator: only others may");
-    if (a->command->verb == COMMAND_RESUME &&
-        standing_is_paused(&worker->standings, target))
+    if (a->command->verb == COMMAND_RESUME && participant->is_held)
         return refusal_set(r, ERR_FORBIDDEN, field,
-                           "an administrator has paused this participant everywhere");
+                           "an administrator has paused this participant");
     return OK;
 }
 
@@ -472,8 +471,10 @@ static void carry_out_act(struct live_room *room, const struct admission *a)
              LOG_TEXT(a->command->target), LOG_TEXT(a->sender->id));
     if (a->command->verb == COMMAND_KICK)
         room_kick(room, target); /* may use the scratch arena, where the command is */
+    else if (a->command->verb == COMMAND_PAUSE)
+        participant_pause(target, a->identity->is_admin);
     else
-        target->is_paused = a->command->verb == COMMAND_PAUSE;
+        participant_resume(target);
 }
 
 /* --- the end of grants --- */

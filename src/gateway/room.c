@@ -227,7 +227,7 @@ struct participant *room_participant(struct live_room *room,
                                     loop_now_ms(worker->loop));
     capset_unref(caps);
     if (standing_is_paused(&worker->standings, identity->id))
-        participant->is_paused = true;
+        participant_pause(participant, true);
     return participant;
 }
 

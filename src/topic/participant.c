@@ -95,6 +95,18 @@ struct conduct *participant_conduct(struct participant *participant)
     return participant->conduct;
 }
 
+void participant_pause(struct participant *participant, bool is_by_admin)
+{
+    participant->is_paused = true;
+    participant->is_held |= is_by_admin;
+}
+
+void participant_resume(struct participant *participant)
+{
+    participant->is_paused = false;
+    participant->is_held = false;
+}
+
 bool participant_is_barred(const struct participant *participant, uint64_t now_ms)
 {
     return participant->conduct && participant->conduct->barred_until_ms > now_ms;

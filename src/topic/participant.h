@@ -61,7 +61,8 @@ struct participant {
     uint32_t member_count;
     uint8_t type;
     uint8_t announced;
-    bool is_paused;
+    bool is_paused : 1;
+    bool is_held : 1; /* paused by an administrator: others do not resume it */
     char text[];
 };
 
@@ -81,6 +82,11 @@ void participant_renew_rights(struct participant *participant);
 
 /* Its conduct, made where there is none yet. */
 struct conduct *participant_conduct(struct participant *participant);
+
+/* An administrator's pause holds until an administrator ends it; a participant's adds
+ * nothing to it. Whether somebody else may end one is the caller's question. */
+void participant_pause(struct participant *participant, bool is_by_admin);
+void participant_resume(struct participant *participant);
 
 /* Is it kept out after a kick? */
 bool participant_is_barred(const struct participant *participant, uint64_t now_ms);

@@ -122,6 +122,24 @@ test('who was paused everywhere by an administrator is not resumed by others', a
     assert.equal((await gateway.request('POST /admin/members/bot/resume', { token })).status, 200);
 });
 
+for (const [name, pause] of Object.entries({
+    'by the endpoint': (topic) => gateway.request(`POST /admin/members/bot/pause?topic=${topic}`, { token: 'boss-token' }),
+    'in the room': (topic, boss) => seen(boss, act(boss, 'pause', 'bot')),
+}))
+    test(`whom an administrator has paused in this topic, ${name}, others neither resume nor pause away`, async () => {
+        const [topic, mod, bot, boss] = await room('mod', 'bot', 'boss');
+
+        await pause(topic, boss);
+        await seen(mod, act(mod, 'pause', 'bot'));
+        assert.equal((await refusal(mod, act(mod, 'resume', 'bot'))).error, 'forbidden');
+        assert.equal(await call(bot), 'paused');
+        await seen(boss, act(boss, 'resume', 'bot'));
+        assert.equal(await call(bot), 'ok');
+        await seen(mod, act(mod, 'pause', 'bot'));
+        await seen(mod, act(mod, 'resume', 'bot'));
+        assert.equal(await call(bot), 'ok', 'that was his own pause');
+    });
+
 test('participant/status is passed on', async () => {
     const [, mod, bot] = await room('mod', 'bot');
     const sent = mod.send(envelope('mod', 'participant/status', { payload: { status: 'away' } }));
