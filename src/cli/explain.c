@@ -71,16 +71,24 @@ static void add(struct question *q, struct str text)
         q->items[q->count++] = text;
 }
 
-static int add_array(struct question *q, const struct json *array, const char *whose)
+static int read_array(struct question *q, const struct json *array, const char *whose,
+                      struct str_list *ret)
 {
     const char *why = "too large";
-    struct str_list read;
 
-    if (capability_list(array, &q->arena, &read, &why))
+    if (capability_list(array, &q->arena, ret, &why))
         return cli_fail("%s: %s", whose, why), CLI_USAGE;
-    for (size_t i = 0; i < read.count; i++)
-        add(q, read.items[i]);
     return CLI_OK;
+}
+
+static int add_array(struct question *q, const struct json *array, const char *whose)
+{
+    struct str_list read = {};
+    int code = read_array(q, array, whose, &read);
+
+    for (size_t i = 0; !code && i < read.count; i++)
+        add(q, read.items[i]);
+    return code;
 }
 
 static int add_list(struct question *q, struct str given)
@@ -115,27 +123,34 @@ static int add_profile(struct question *q, struct str name)
 
 /* --- as someone --- */
 
+#define WHOSE "the server's answer"
+
 static int read_rights(struct question *q)
 {
-    const struct json *root, *patterns, *objects, *id, *validation, *paused;
+    const struct json *root, *patterns, *objects, *limited, *id, *validation, *paused;
     int code;
 
     if (q->answer.status >= 400)
         return cli_report(&q->answer);
     if (json_parse(buf_str(&q->answer.body), &q->arena, &root, NULL))
-        return cli_fail("the server's answer cannot be read");
+        return cli_fail(WHOSE " cannot be read");
     id = json_find(root, S("participantId"));
     patterns = json_find(root, S("capabilities"));
     objects = json_find(json_find(root, S("moot")), S("capabilities"));
+    limited = json_find(root, S("limited"));
     validation = json_find(root, S("validation"));
     paused = json_find(root, S("paused"));
     if (!id || !patterns || !validation || !paused)
-        return cli_fail("the server's answer cannot be read");
+        return cli_fail(WHOSE " cannot be read");
     q->sender.id = id->text;
     q->sender.is_strict = q->sender.is_strict || str_eq(validation->text, S("strict"));
     q->sender.is_paused = paused->type == JSON_TRUE;
-    code = add_array(q, patterns, "the server's answer");
-    return code || !objects ? code : add_array(q, objects, "the server's answer");
+    code = add_array(q, patterns, WHOSE);
+    if (!code && objects)
+        code = add_array(q, objects, WHOSE);
+    if (!code && limited)
+        code = read_array(q, limited, WHOSE, &q->sender.limited);
+    return code;
 }
 
 static int ask(struct question *q, const struct explain_options *o)
@@ -206,13 +221,14 @@ static int print(const struct buf *out, bool is_allowed)
 static int answer_kind(struct question *q, const struct explain_options *o,
                        struct str kind)
 {
-    struct str_list held = q->sender.capabilities;
+    const struct trial_sender *s = &q->sender;
     struct buf out;
     int code;
 
     buf_init(&out, 4 << 20);
-    code = print(&out, o->json ? policy_explain_json(kind, held, &out)
-                               : policy_explain(kind, held, &out));
+    code =
+        print(&out, o->json ? policy_explain_json(kind, s->capabilities, s->limited, &out)
+                            : policy_explain(kind, s->capabilities, s->limited, &out));
     buf_done(&out);
     return code;
 }
@@ -284,7 +300,10 @@ const struct cli_command cli_explain = {
     .usage = "(KIND | --envelope FILE) (--capabilities LIST | --profile NAME | --as WHO)",
     .summary = "say which capability allows a kind or an envelope, or why none does",
     .more =
-        "Of an envelope every check is told, in the order in which a server makes them.\n"
+        "Of an envelope the checks are told in the order in which a server makes them,\n"
+        "as far as they depend on nothing but the envelope and what its sender holds.\n"
+        "Not judged are rates, the loop guard, a missing correlation_id, a repeated id,\n"
+        "the state of proposals, and the rules of grants, moderation and invitations.\n"
         "Exits with 0 if it is allowed and with 1 if not.\n\n"
         "  moot explain mcp/request:tools/call --capabilities 'mcp/proposal:*,chat'\n"
         "  moot explain chat --profile proposer\n"

@@ -29,6 +29,17 @@ static bool is_strict(const struct worker *worker, const struct live_room *room,
     return room ? room_is_strict(&room->room) : settings && settings->rules.is_strict;
 }
 
+/* What may be used only so often; too much to work out is nothing. */
+static struct str_list limited_of(const struct worker *worker, struct str topic,
+                                  struct str id, struct arena *arena)
+{
+    struct str_list limited = {};
+
+    (void)rights_limited_in_force(worker->rights, (struct rights_key){ topic, id },
+                                  loop_wall_ms(worker->loop), arena, &limited);
+    return limited;
+}
+
 static void write_rights(struct exchange *x, const struct identity *identity,
                          struct json_writer *w)
 {
@@ -49,6 +60,8 @@ static void write_rights(struct exchange *x, const struct identity *identity,
         capability_list_put_objects(w, S("capabilities"), capabilities);
         json_object_close(w);
     }
+    json_key(w, S("limited"));
+    capability_list_write(limited_of(worker, x->topic, identity->id, &x->arena), w);
     json_put_bool(w, S("paused"), is_paused(worker, room, identity->id));
     json_put_bool(
         w, S("may_enter"),

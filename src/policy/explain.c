@@ -272,17 +272,32 @@ static struct str_list to_judge(struct str kind, struct str_list capabilities)
 
 /* What the capabilities say together, and which of them says it. */
 struct tally {
+    struct str kind;   /* in slashes */
+    struct buf reason; /* of the one that was judged last */
     enum verdict verdict;
     struct str deciding;
+    bool is_limited; /* the deciding one may be used only so often */
 };
 
-static void count(struct tally *tally, enum verdict verdict, struct str capability)
+static enum verdict count(struct tally *tally, struct str capability, bool is_limited)
 {
-    bool is_better = verdict == VERDICT_ALLOW ? tally->verdict != VERDICT_ALLOW
-                                              : tally->verdict == VERDICT_DENY;
+    enum verdict verdict;
+    bool is_better;
 
-    if (verdict != VERDICT_DENY && is_better)
-        *tally = (struct tally){ verdict, capability };
+    buf_clear(&tally->reason);
+    verdict = judge(capability, tally->kind, &tally->reason);
+    is_better = verdict == VERDICT_ALLOW ? tally->verdict != VERDICT_ALLOW
+                                         : tally->verdict == VERDICT_DENY;
+    if (verdict == VERDICT_DENY)
+        return verdict;
+    if (is_limited)
+        buf_put(&tally->reason, S("; it may be used only so often"));
+    if (is_better) {
+        tally->verdict = verdict;
+        tally->deciding = capability;
+        tally->is_limited = is_limited;
+    }
+    return verdict;
 }
 
 static void put_capability(struct buf *out, struct str text)
@@ -293,9 +308,9 @@ static void put_capability(struct buf *out, struct str text)
         put_quoted(out, text);
 }
 
-static void put_verdict(struct buf *out, struct str kind, const struct tally *tally)
+static void put_verdict(struct buf *out, const struct tally *tally)
 {
-    struct verdict_reason by_kind = decide_by_kind(kind);
+    struct verdict_reason by_kind = decide_by_kind(tally->kind);
 
     if (by_kind.what) {
         buf_put(out, by_kind.is_allowed ? S("allowed: ") : S("refused: "));
@@ -306,6 +321,8 @@ static void put_verdict(struct buf *out, struct str kind, const struct tally *ta
     case VERDICT_ALLOW:
         buf_put(out, S("allowed by "));
         put_capability(out, tally->deciding);
+        if (tally->is_limited)
+            buf_put(out, S(", which may be used only so often"));
         break;
     case VERDICT_INSPECT:
         buf_put(out,
@@ -315,9 +332,9 @@ static void put_verdict(struct buf *out, struct str kind, const struct tally *ta
     }
 }
 
-static bool is_allowed(struct str kind, const struct tally *tally)
+static bool is_allowed(const struct tally *tally)
 {
-    struct verdict_reason by_kind = decide_by_kind(kind);
+    struct verdict_reason by_kind = decide_by_kind(tally->kind);
 
     return by_kind.what ? by_kind.is_allowed : tally->verdict == VERDICT_ALLOW;
 }
@@ -332,83 +349,81 @@ static struct str in_slashes(struct str kind, char *space)
     return slash;
 }
 
-bool policy_explain(struct str kind, struct str_list capabilities, struct buf *out)
+static void put_judged(struct buf *out, struct tally *tally, struct str_list list,
+                       bool is_limited)
 {
     static const struct str words[] = { [VERDICT_DENY] = S("  no: "),
                                         [VERDICT_ALLOW] = S("  yes: "),
                                         [VERDICT_INSPECT] = S("  perhaps: ") };
-    struct str_list list = to_judge(kind, capabilities);
-    char space[KIND_MAX_BYTES];
-    struct tally tally = {};
-    struct buf reason;
 
-    buf_init(&reason, REASON_MAX_BYTES);
-    put_quoted(out, kind);
-    buf_putc(out, '\n');
-    kind = in_slashes(kind, space);
     for (size_t i = 0; i < list.count; i++) {
-        enum verdict verdict;
+        enum verdict verdict = count(tally, list.items[i], is_limited);
 
-        buf_clear(&reason);
-        verdict = judge(list.items[i], kind, &reason);
-        count(&tally, verdict, list.items[i]);
         buf_put(out, S("  "));
         put_capability(out, list.items[i]);
         buf_put(out, words[verdict]);
-        buf_put(out, buf_str(&reason));
+        buf_put(out, buf_str(&tally->reason));
         buf_putc(out, '\n');
     }
-    put_verdict(out, kind, &tally);
-    buf_putc(out, '\n');
-    buf_done(&reason);
-    return is_allowed(kind, &tally);
 }
 
-static void write_judged(struct json_writer *w, struct str text, enum verdict verdict,
-                         struct str reason)
+bool policy_explain(struct str kind, struct str_list capabilities,
+                    struct str_list limited, struct buf *out)
 {
-    json_object_open(w);
-    json_key(w, S("pattern"));
-    if (capability_text_is_object(text))
-        json_raw(w, text);
-    else
-        json_str(w, text);
-    json_put_bool(w, S("covers"), verdict == VERDICT_ALLOW);
-    if (verdict == VERDICT_INSPECT)
-        json_put_bool(w, S("payload_decides"), true);
-    json_put_str(w, S("reason"), reason);
-    json_object_close(w);
-}
-
-bool policy_explain_json(struct str kind, struct str_list capabilities, struct buf *out)
-{
-    struct str_list list = to_judge(kind, capabilities);
     char space[KIND_MAX_BYTES];
-    struct tally tally = {};
-    struct json_writer w;
-    struct buf reason;
+    struct tally tally = { .kind = in_slashes(kind, space) };
 
-    buf_init(&reason, REASON_MAX_BYTES);
+    buf_init(&tally.reason, REASON_MAX_BYTES);
+    put_quoted(out, kind);
+    buf_putc(out, '\n');
+    put_judged(out, &tally, to_judge(kind, capabilities), false);
+    put_judged(out, &tally, to_judge(kind, limited), true);
+    put_verdict(out, &tally);
+    buf_putc(out, '\n');
+    buf_done(&tally.reason);
+    return is_allowed(&tally);
+}
+
+static void write_judged(struct json_writer *w, struct tally *tally, struct str_list list,
+                         bool is_limited)
+{
+    for (size_t i = 0; i < list.count; i++) {
+        enum verdict verdict = count(tally, list.items[i], is_limited);
+
+        json_object_open(w);
+        json_key(w, S("pattern"));
+        capability_text_write(list.items[i], w);
+        json_put_bool(w, S("covers"), verdict == VERDICT_ALLOW);
+        if (verdict == VERDICT_INSPECT)
+            json_put_bool(w, S("payload_decides"), true);
+        if (is_limited)
+            json_put_bool(w, S("limited"), true);
+        json_put_str(w, S("reason"), buf_str(&tally->reason));
+        json_object_close(w);
+    }
+}
+
+bool policy_explain_json(struct str kind, struct str_list capabilities,
+                         struct str_list limited, struct buf *out)
+{
+    char space[KIND_MAX_BYTES];
+    struct tally tally = { .kind = in_slashes(kind, space) };
+    struct json_writer w;
+
+    buf_init(&tally.reason, REASON_MAX_BYTES);
     json_write_init(&w, out);
     json_object_open(&w);
     json_put_str(&w, S("kind"), kind);
-    kind = in_slashes(kind, space);
     json_key(&w, S("capabilities"));
     json_array_open(&w);
-    for (size_t i = 0; i < list.count; i++) {
-        enum verdict verdict;
-
-        buf_clear(&reason);
-        verdict = judge(list.items[i], kind, &reason);
-        count(&tally, verdict, list.items[i]);
-        write_judged(&w, list.items[i], verdict, buf_str(&reason));
-    }
+    write_judged(&w, &tally, to_judge(kind, capabilities), false);
+    write_judged(&w, &tally, to_judge(kind, limited), true);
     json_array_close(&w);
-    buf_clear(&reason);
-    put_verdict(&reason, kind, &tally);
-    json_put_bool(&w, S("allowed"), is_allowed(kind, &tally));
-    json_put_str(&w, S("reason"), buf_str(&reason));
+    buf_clear(&tally.reason);
+    put_verdict(&tally.reason, &tally);
+    json_put_bool(&w, S("allowed"), is_allowed(&tally));
+    json_put_str(&w, S("reason"), buf_str(&tally.reason));
     json_object_close(&w);
-    buf_done(&reason);
-    return is_allowed(kind, &tally);
+    buf_done(&tally.reason);
+    return is_allowed(&tally);
 }

@@ -240,11 +240,16 @@ struct str rights_not_held(const struct rights *rights,
     return fault;
 }
 
+static bool has_uses(const struct view *view, const struct grant *grant)
+{
+    return grant->max_uses && !grant_is_used_up(grant) &&
+           (!grant->expires_ms || view->now_ms < grant->expires_ms);
+}
+
 static bool may_use(const struct view *view, const struct grant *grant,
                     struct rights_use *use)
 {
-    if (!grant->max_uses || grant_is_used_up(grant) ||
-        (grant->expires_ms && view->now_ms >= grant->expires_ms))
+    if (!has_uses(view, grant))
         return false;
     for (size_t i = 0; i < grant->capabilities.count; i++) {
         use->by = grant->compiled[i];
@@ -272,4 +277,45 @@ struct grant *rights_limited(const struct rights *rights, struct rights_key who,
                 return grant;
     }
     return NULL;
+}
+
+/* Walks the grants that have uses left; NULL gives the first. */
+static const struct grant *next_limited(const struct view *view,
+                                        const struct grant *after)
+{
+    bool is_behind = after == NULL;
+    const struct grant *grant;
+
+    for (size_t i = 0; i < COUNT(view->said); i++) {
+        if (!view->said[i])
+            continue;
+        LIST_FOREACH(grant, &view->said[i]->grants, link) {
+            if (is_behind && has_uses(view, grant))
+                return grant;
+            is_behind = is_behind || grant == after;
+        }
+    }
+    return NULL;
+}
+
+enum err rights_limited_in_force(const struct rights *rights, struct rights_key who,
+                                 uint64_t now_ms, struct arena *arena,
+                                 struct str_list *ret)
+{
+    struct view view = view_of(rights, who, now_ms);
+    const struct grant *grant = NULL;
+    size_t count = 0, max = 0;
+    struct str *items;
+
+    while ((grant = next_limited(&view, grant)))
+        max += grant->capabilities.count;
+    items = arena_alloc(arena, (max + 1) * sizeof(*items));
+    if (!items)
+        return ERR_TOO_BIG;
+    while ((grant = next_limited(&view, grant)))
+        for (size_t i = 0; i < grant->capabilities.count; i++)
+            if (!is_struck(&view, grant->texts[i], grant->compiled[i], grant->order))
+                items[count++] = grant->texts[i];
+    *ret = (struct str_list){ items, count };
+    return OK;
 }

@@ -172,6 +172,12 @@ struct rights_use {
 struct grant *rights_limited(const struct rights *rights, struct rights_key who,
                              struct rights_use *use, uint64_t now_ms);
 
+/* The capabilities of all such grants that have uses left, in the order in which they are
+ * asked; as rights_in_force(). */
+enum err rights_limited_in_force(const struct rights *rights, struct rights_key who,
+                                 uint64_t now_ms, struct arena *arena,
+                                 struct str_list *ret);
+
 static inline bool grant_is_used_up(const struct grant *grant)
 {
     return grant->max_uses && grant->uses >= grant->max_uses;

@@ -34,6 +34,7 @@ struct note {
     const struct remark *remarks;
     size_t count;
     bool allows;
+    bool is_limited; /* it may be used only so often */
 };
 
 struct trial {
@@ -281,13 +282,14 @@ static void add_findings(struct trial *t, const struct capability *cap, struct n
     }
 }
 
-static void add_note(struct trial *t, const struct capability *cap)
+static void add_note(struct trial *t, const struct capability *cap, bool is_limited)
 {
     struct note *note = &t->notes[t->note_count++];
     struct remark *remarks =
         arena_alloc(t->arena, (capability_count(cap) + 1) * sizeof(*remarks));
 
     note->capability = arena_str(t->arena, capability_text(cap));
+    note->is_limited = is_limited;
     if (!remarks)
         return;
     note->allows =
@@ -301,22 +303,23 @@ static void add_note(struct trial *t, const struct capability *cap)
     note->allows = capability_allows(cap, t->env.kind.text, t->env.payload, t->arena);
 }
 
-/* The first that allows it; patterns go before objects. */
-static const struct note *find_deciding(const struct trial *t)
+/* The first that allows it; patterns go before objects, and what may be used only so
+ * often comes last. */
+static const struct note *find_deciding(const struct trial *t, bool is_limited)
 {
     const struct note *found = NULL;
 
     for (size_t i = 0; t->notes && i < t->note_count; i++) {
         const struct note *note = &t->notes[i];
 
-        if (!note->allows)
+        if (!note->allows || note->is_limited != is_limited)
             continue;
         if (!capability_text_is_object(note->capability))
             return note;
         if (!found)
             found = note;
     }
-    return found;
+    return found || is_limited ? found : find_deciding(t, true);
 }
 
 static void put_allowed_by(struct trial *t, const struct note *deciding)
@@ -336,23 +339,32 @@ static void put_weighed(struct trial *t, const struct note *deciding)
                  (size_t)(deciding - t->notes) + 1);
     else
         put_allowed_by(t, deciding);
+    if (deciding && deciding->is_limited)
+        buf_put(&t->reason, S("; a grant of so many uses, which counts one then"));
 }
 
-static void weigh_capabilities(struct trial *t)
+static void add_notes(struct trial *t, struct str_list list, bool is_limited)
 {
-    struct str_list list = t->sender->capabilities;
-    const struct note *deciding;
-
-    t->notes = arena_alloc(t->arena, (list.count + 1) * sizeof(*t->notes));
     for (size_t i = 0; t->notes && i < list.count; i++) {
         struct capability *cap = NULL;
 
         if (capability_new(list.items[i], &cap, NULL))
             continue;
-        add_note(t, cap);
+        add_note(t, cap, is_limited);
         capability_free(cap);
     }
-    deciding = find_deciding(t);
+}
+
+static void weigh_capabilities(struct trial *t)
+{
+    const struct trial_sender *sender = t->sender;
+    size_t count = sender->capabilities.count + sender->limited.count;
+    const struct note *deciding;
+
+    t->notes = arena_alloc(t->arena, (count + 1) * sizeof(*t->notes));
+    add_notes(t, sender->capabilities, false);
+    add_notes(t, sender->limited, true);
+    deciding = find_deciding(t, false);
     t->needs_strict = deciding && capability_text_is_object(deciding->capability);
     put_weighed(t, deciding);
     end_step(t, "capability", deciding ? OK : ERR_CAPABILITY_VIOLATION);
@@ -427,7 +439,7 @@ static void put_notes(const struct trial *t, struct buf *out)
 
         buf_put(out, S("  "));
         buf_put(out, note->capability);
-        buf_putc(out, '\n');
+        buf_put(out, note->is_limited ? S(" (only so often)\n") : S("\n"));
         for (size_t k = 0; k < note->count; k++) {
             const struct remark *remark = &note->remarks[k];
 
@@ -438,6 +450,12 @@ static void put_notes(const struct trial *t, struct buf *out)
             buf_putc(out, '\n');
         }
     }
+}
+
+static void put_allowed(struct buf *out)
+{
+    buf_put(out, S("allowed, as far as was judged here. Not judged: "));
+    buf_put(out, S(TRIAL_NOT_JUDGED "\n"));
 }
 
 static void put_text(const struct trial *t, struct buf *out)
@@ -454,10 +472,7 @@ static void put_text(const struct trial *t, struct buf *out)
     if (t->err)
         buf_putf(out, "refused: %s\n", err_name(t->err));
     else
-        buf_put(
-            out,
-            S("allowed, unless rates, the loop guard, a repeated id, or the state of a proposal "
-              "speak against it\n"));
+        put_allowed(out);
 }
 
 static void write_remarks(const struct note *note, struct json_writer *w)
@@ -485,11 +500,10 @@ static void write_notes(const struct trial *t, struct json_writer *w)
 
         json_object_open(w);
         json_key(w, S("capability"));
-        if (capability_text_is_object(note->capability))
-            json_raw(w, note->capability);
-        else
-            json_str(w, note->capability);
+        capability_text_write(note->capability, w);
         json_put_bool(w, S("allows"), note->allows);
+        if (note->is_limited)
+            json_put_bool(w, S("limited"), true);
         write_remarks(note, w);
         json_object_close(w);
     }
@@ -519,6 +533,8 @@ static void write_json(const struct trial *t, struct buf *out)
         json_object_close(&w);
     }
     json_array_close(&w);
+    if (!t->err)
+        json_put_str(&w, S("not_judged"), S(TRIAL_NOT_JUDGED));
     json_object_close(&w);
 }
 

@@ -4,15 +4,14 @@
  * far as they depend on nothing but the envelope and its sender's rights, each with what
  * was found. For people: `moot explain --envelope`. Admission never comes here.
  *
- *     JSON         yes  214 bytes
- *     protocol     yes  mcpx/v0.1
+ *     JSON         ok   214 bytes
+ *     protocol     ok   "mcpx/v0.1"
  *     …
- *     capability   no   no capability allows it
- *       "chat"
- *           no   at byte 1 the pattern has "chat", the kind
- * "mcp/request:tools/call:write"
+ *     capability   NO   none that is held allows it
+ *       chat
+ *           no   kind: at byte 1 the pattern has "chat", the kind "mcp/request:…"
  *       {"kind":"mcp/request:tools/call","payload":{"params":{"name":"read_*"}}}
- *           yes  it names the METHOD, and that covers the CONTEXT "write"
+ *           yes  kind: it names the METHOD, and that covers the CONTEXT "write"
  *           no   payload.params.name: "write" does not fit "read_*"
  *     refused: capability_violation
  */
@@ -27,10 +26,16 @@
 #include "base/str.h"
 #include "json/json.h"
 
+/* What else a server asks, which depends on what was said before and by whom. */
+#define TRIAL_NOT_JUDGED                                                            \
+    "rates, the loop guard, a missing correlation_id, a repeated id, the state of " \
+    "proposals, the rules of grants, moderation and invitations"
+
 /* On whose behalf, and where. */
 struct trial_sender {
     struct str id; /* "": not known, `from` is not compared */
     struct str_list capabilities;
+    struct str_list limited; /* what may be used only so often; asked last */
     bool is_paused;
     bool is_strict; /* strict validation is in force in the topic */
 };

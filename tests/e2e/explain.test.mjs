@@ -147,6 +147,42 @@ test('explain --as: follows a change, a pause, and what the server itself says',
     await admin('POST /admin/members/eve/resume');
 });
 
+test('explain --as: knows grants that may be used only so often, and asks them last', async () => {
+    const grant = (capabilities, max_uses) => gateway.request('POST /admin/participants/eve/capabilities?topic=few',
+        { token: 'boss-token', json: { add: capabilities, max_uses } });
+    const status = (kind, more) => calling('', { kind, payload: {}, ...more });
+    const sizes = { kind: 'sizes/*', payload: { size: 2 } };
+
+    assert.equal(explain(as('eve', '--topic', 'few'), status('participant/status')).status, 1);
+    assert.equal((await grant(['participant/status', 'chat', sizes], 1)).status, 200);
+    const { json } = await gateway.request('GET /admin/participants/eve/rights?topic=few', { token: 'boss-token' });
+    assert.deepEqual(json.limited, ['participant/status', 'chat', sizes]);
+    assert.deepEqual(json.capabilities, ['chat']);
+    const allowed = explain(as('eve', '--topic', 'few'), status('participant/status'));
+    assert.equal(allowed.status, 0, allowed.stdout);
+    assert.match(allowed.stdout, /^capability +ok +allowed by "participant\/status"; a grant of so many uses/m);
+    assert.match(allowed.stdout, /^ {2}participant\/status \(only so often\)$/m);
+    assert.match(explain(as('eve', '--topic', 'few'), status('chat')).stdout, /^capability +ok +allowed by "chat"$/m);
+    assert.equal(explain(as('eve', '--topic', 'few'), status('sizes/x', { payload: { size: 2 } })).status, 0);
+    assert.equal(explain(as('eve', '--topic', 'few'), status('sizes/x', { payload: { size: 3 } })).status, 1);
+    assert.equal(JSON.parse(explain(as('eve', '--topic', 'few', '--json'), status('participant/status')).stdout)
+        .checks.find(({ check }) => check === 'capability').capabilities.filter(({ limited }) => limited).length, 3);
+    const kind = explain(['participant/status', '--as', 'eve', '--topic', 'few', '--data', gateway.data]);
+    assert.deepEqual([kind.status, /which may be used only so often/.test(kind.stdout)], [0, true]);
+
+    assert.equal((await gateway.post('eve-token', 'few', status('participant/status'))).status, 200);
+    assert.equal(explain(as('eve', '--topic', 'few'), status('participant/status', { id: '2' })).status, 1, 'it is used up');
+    assert.equal((await gateway.post('eve-token', 'few', status('participant/status', { id: '2' }))).status, 403);
+});
+
+test('explain: says what it does not judge', () => {
+    const unjudged = /rates, the loop guard, a missing correlation_id, a repeated id,\s+the state of proposals, (and )?the rules of grants, moderation and invitations/;
+
+    assert.match(explain(['--envelope', '-', ...held('*')], calling('/x')).stdout, unjudged);
+    assert.match(JSON.parse(explain(['--envelope', '-', ...held('*'), '--json'], calling('/x')).stdout).not_judged, unjudged);
+    assert.match(explain(['--help']).stdout, unjudged);
+});
+
 test('GET /admin/participants/{id}/rights says what is in force', async () => {
     const get = (who, query, token = 'boss-token') => gateway.request(`GET /admin/participants/${encodeURIComponent(who)}/rights${query}`, { token });
     const { status, json } = await get('eve', '?topic=strict');
@@ -157,7 +193,7 @@ test('GET /admin/participants/{id}/rights says what is in force', async () => {
         moot: { capabilities: [
             { kind: call, payload: { params: { arguments: { path: ['/data/*', '!*..*'] }, name: 'read_*' } } }, { kind: 'notes/*', payload: { size: 1 } },
         ] },
-        paused: false, may_enter: true, validation: 'strict',
+        limited: [], paused: false, may_enter: true, validation: 'strict',
     });
     assert.equal((await get('eve', '?topic=other')).json.validation, 'lazy');
     assert.equal((await get('nobody', '?topic=room')).status, 404);

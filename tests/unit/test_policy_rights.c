@@ -229,6 +229,44 @@ TEST(grants_that_may_be_used_so_often_are_asked_for_apart)
     rights_free(rights);
 }
 
+static enum err grant_uses(struct rights *rights, struct rights_key who, struct str id,
+                           struct str_list capabilities, uint64_t expires_ms)
+{
+    return rights_grant(rights, who,
+                        &(struct grant_terms){ .id = id,
+                                               .capabilities = capabilities,
+                                               .expires_ms = expires_ms,
+                                               .max_uses = 1 });
+}
+
+TEST(what_may_be_used_so_often_is_listed_without_what_is_over_or_struck)
+{
+    struct rights *rights = rights_new();
+    struct str_list list;
+    struct arena arena;
+
+    arena_init(&arena, 1 << 16);
+    CHECK_INT(rights_limited_in_force(rights, here, 0, &arena, &list), OK);
+    CHECK_INT(list.count, 0);
+    CHECK_INT(grant_uses(rights, here, S("g"), LIST(S("a/*"), S("b")), 0), OK);
+    CHECK_INT(grant_uses(rights, here, S("h"), LIST(S("c")), 50), OK);
+    CHECK_INT(grant_uses(rights, everywhere, S("i"), LIST(S("d")), 0), OK);
+    CHECK_INT(grant(rights, here, S("j"), S("e")), OK);
+    CHECK_INT(rights_limited_in_force(rights, here, 49, &arena, &list), OK);
+    CHECK_INT(list.count, 4);
+    CHECK_STR(list.items[0], S("d"));
+    CHECK_STR(list.items[3], S("c"));
+    CHECK_INT(rights_limited_in_force(rights, there, 49, &arena, &list), OK);
+    CHECK_INT(list.count, 1);
+    rights_find(rights, everywhere, S("i"))->uses = 1;
+    CHECK_INT(strike(rights, everywhere, STRIKE_COVERED, S("a/*")), OK);
+    CHECK_INT(rights_limited_in_force(rights, here, 50, &arena, &list), OK);
+    CHECK_INT(list.count, 1);
+    CHECK_STR(list.items[0], S("b"));
+    arena_done(&arena);
+    rights_free(rights);
+}
+
 TEST(what_may_be_passed_on)
 {
     /* clang-format off */

@@ -76,3 +76,33 @@ TEST(an_arena_that_is_too_small_never_allows)
         buf_done(&out);
     }
 }
+
+TEST(what_may_be_used_only_so_often_is_asked_last_patterns_before_objects)
+{
+    static const struct str object = S("{\"kind\":\"x/*\",\"payload\":{\"c\":1}}");
+    static const struct str limited[] = { object, S("x/*"), S("chat") };
+    struct str text = TEXT("e", "x/y", "{\"c\":1}");
+    /* clang-format off */
+    static const struct { struct str_list held, limited; const char *said; } cases[] = {
+        { { limited, 0 },     { limited, 3 }, "allowed by \"x/*\"; a grant" },
+        { { limited, 0 },     { limited, 1 }, "allowed by number 1, which looks into the payload; a grant" },
+        { { limited, 1 },     { limited, 3 }, "allowed by number 1, which looks into the payload\n" },
+        { { limited + 1, 1 }, { limited, 3 }, "allowed by \"x/*\"\n" },
+        { { limited + 2, 1 }, { limited, 2 }, "  x/* (only so often)\n" },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct trial_sender sender = { .capabilities = c->held, .limited = c->limited };
+        struct arena arena;
+        struct buf out;
+
+        buf_init(&out, 1 << 16);
+        arena_init(&arena, 1 << 20);
+        CHECK_INT(trial_explain(text, &sender, &arena, &out), OK);
+        CHECK_STR(strstr(buf_cstr(&out), c->said) ? str_of(c->said) : buf_str(&out),
+                  str_of(c->said));
+        arena_done(&arena);
+        buf_done(&out);
+    }
+}
