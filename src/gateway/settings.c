@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "net/tls.h"
@@ -223,6 +224,13 @@ static void lay_out_limits(struct settings *settings)
                                        .refuses_binary = true };
 }
 
+/* What a client may rely on here: docs/PROTOCOL.md, section 7. */
+static const struct str features[] = {
+    S("replay"),     S("routing"),     S("echo"),       S("presence"),   S("proposals"),
+    S("tickets"),    S("dialects"),    S("validation"), S("conditions"), S("grants"),
+    S("moderation"), S("invitations"), S("loop_guard"),
+};
+
 /* The part of the welcome that is the same for everybody. */
 static void write_about(struct settings *settings)
 {
@@ -241,11 +249,7 @@ static void write_about(struct settings *settings)
     json_put_uint(&w, S("messages_per_second"), limits->rate_messages);
     json_put_uint(&w, S("bytes_per_second"), limits->rate_bytes);
     json_object_close(&w);
-    json_put_strs(&w, S("features"),
-                  (struct str_list){ (const struct str[]){ S("replay"), S("routing"),
-                                                           S("echo"), S("presence"),
-                                                           S("proposals"), S("tickets") },
-                                     6 });
+    json_put_strs(&w, S("features"), (struct str_list){ features, COUNT(features) });
     settings->about = arena_str(&settings->arena, buf_str(&out));
     buf_done(&out);
 }

@@ -65,7 +65,8 @@ TEST(the_welcome_says_what_a_client_should_know)
         S("\"server\":\"moot/" MOOT_VERSION "\",\"limits\":{\"envelope_bytes\":4096,"
           "\"outbox_bytes\":65536,\"depth\":7,\"messages_per_second\":0,"
           "\"bytes_per_second\":1024},\"features\":[\"replay\",\"routing\",\"echo\","
-          "\"presence\",\"proposals\",\"tickets\"]"));
+          "\"presence\",\"proposals\",\"tickets\",\"dialects\",\"validation\","
+          "\"conditions\",\"grants\",\"moderation\",\"invitations\",\"loop_guard\"]"));
     settings_unref(settings);
 }
 
