@@ -64,7 +64,7 @@ for (const [name, [args, message]] of Object.entries(mistakes))
     });
 
 test('cli: version', () => {
-    assert.match(moot('version').stdout, /^moot \d+\.\d+\.\d+ \(MCPx v0\.1\)\n$/);
+    assert.match(moot('version').stdout, /^moot \d+\.\d+\.\d+ \(MCPx v0\.1 and its dotted draft: mcpx\/v0\.1, mcpx\/draft\)\n$/);
     assert.deepEqual(moot('--version'), moot('version'));
 });
 

@@ -61,7 +61,8 @@ static void run(struct run *run, const char *line)
     restore(stdout, old_out, out, run->out);
 }
 
-#define VERSION "moot " MOOT_VERSION " (MCPx v0.1)\n"
+#define VERSION \
+    "moot " MOOT_VERSION " (MCPx v0.1 and its dotted draft: mcpx/v0.1, mcpx/draft)\n"
 #define OVERVIEW \
     "Moot is a room server for people, agents and tools.\n\nUsage: moot COMMAND"
 #define TOKENS "Usage: moot token COMMAND [OPTIONS]\n\nCommands:\n  token create"
@@ -82,7 +83,7 @@ TEST(words_lead_to_a_command_or_to_help)
         { "token",                   CLI_USAGE, "",       TOKENS },
         { "token nosuch",            CLI_USAGE, "",       TOKENS },
         { "token --help",            CLI_OK,    TOKENS,   "" },
-        { "version --help",          CLI_OK,    "print the version and the protocol it speaks\n\nUsage: moot version\n", "" },
+        { "version --help",          CLI_OK,    "print the version and the protocols it speaks\n\nUsage: moot version\n", "" },
         { "token revoke -h",         CLI_OK,    "make a token worthless and close its connections\n\nUsage: moot token revoke NAME\n\nOptions:\n", "" },
         { "config options",          CLI_OK,    "",       "" },
     };
