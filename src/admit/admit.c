@@ -96,7 +96,7 @@ static enum err check_paused(struct admission *a, struct refusal *r)
 
     if (a->sender->is_paused && type != KIND_RESPONSE && type != KIND_CHAT &&
         type != KIND_ROUTING)
-        return refusal_set(r, ERR_PAUSED, S(""), "an administrator has paused you");
+        return refusal_set(r, ERR_PAUSED, S(""), "you are paused");
     return OK;
 }
 

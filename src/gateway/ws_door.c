@@ -134,7 +134,7 @@ static void on_member_end(struct member *member, enum member_end why)
     } endings[] = {
         [END_LEFT] = { WS_CODE_NORMAL, S("") },
         [END_REPLACED] = { WS_CODE_REPLACED, S("replaced by a newer connection") },
-        [END_KICKED] = { WS_CODE_KICKED, S("removed by an administrator") },
+        [END_KICKED] = { WS_CODE_KICKED, S("removed from the topic") },
         [END_REVOKED] = { WS_CODE_POLICY, S("the token was revoked") },
         [END_SLOW] = { WS_CODE_SLOW, S("slow_consumer: the outbox is full") },
     };

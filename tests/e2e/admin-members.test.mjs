@@ -75,7 +75,7 @@ test('kick: closes all of its connections with 4003, bars it for a while, and th
 
     assert.deepEqual([status, json], [200, { participantId: 'alice', done: 'kick', topics: 1 }]);
     for (const client of [first, second])
-        assert.deepEqual(await client.closed(), { code: 4003, reason: 'removed by an administrator' });
+        assert.deepEqual(await client.closed(), { code: 4003, reason: 'removed from the topic' });
     await expect(bob, ({ payload }) => payload.event === 'leave' && payload.participant.id === 'alice');
     assert.equal((await gateway.refusal('alice', { topic: 'kick' })).status, 403);
     assert.equal((await gateway.post('alice-token', 'kick', envelope('alice'))).status, 403, 'at the other door too');

@@ -69,8 +69,8 @@ static const struct {
       S("`correlation_id`: the proposal is no longer open"), S(",\"field\":\"correlation_id\",\"state\":\"rejected\"") },
     { { .err = ERR_PROPOSAL_STATE, .what = "no such proposal is known here", .field = S("correlation_id") },
       S("`correlation_id`: no such proposal is known here"), S(",\"field\":\"correlation_id\"") },
-    { { .err = ERR_PAUSED, .what = "an administrator has paused you" },
-      S("an administrator has paused you"), S("") },
+    { { .err = ERR_PAUSED, .what = "you are paused" },
+      S("you are paused"), S("") },
     { { .err = ERR_DUPLICATE_ID, .what = "this id is already in use here", .field = S("id") },
       S("`id`: this id is already in use here"), S(",\"field\":\"id\"") },
 };
