@@ -70,7 +70,7 @@ struct admission {
     struct member *member; /* the connection it came by; NULL: posted */
     enum dialect dialect;  /* that the sender speaks */
     struct str text;       /* slash: best in topic_reserve()'s place; dotted: anywhere but
-                            * there.       Presence flushed before. */
+                            * there. Pending presence was announced before. */
     const struct admit_limits *limits;
     const struct identity *identity; /* the sender's credential; for judge_command() */
     struct arena *scratch;           /* reset here */

@@ -5,8 +5,7 @@
  *     "read_*"          a string that the pattern matches
  *     "!secret*"        a string that it does not match
  *     true, null, 12    the same JSON; numbers by their text
- *     ["a", "!a*", 5]   one of those without `!`, if there are any, and none of the
- * others
+ *     ["a", "!b*", 5]   nothing that a `!` excludes; one of the others, if there are any
  *
  * A `!` asks for a string: whatever else stands there does not hold.
  */
