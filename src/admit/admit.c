@@ -89,13 +89,9 @@ static enum err check_from(struct admission *a, struct refusal *r)
     return OK;
 }
 
-/* A paused participant may still answer and talk. */
 static enum err check_paused(struct admission *a, struct refusal *r)
 {
-    enum kind_type type = a->env.kind.type;
-
-    if (a->sender->is_paused && type != KIND_RESPONSE && type != KIND_CHAT &&
-        type != KIND_ROUTING)
+    if (a->sender->is_paused && !kind_passes_pause(&a->env.kind))
         return refusal_set(r, ERR_PAUSED, S(""), "you are paused");
     return OK;
 }
@@ -128,13 +124,11 @@ static bool has_grant(struct admission *a)
     return a->grant != NULL;
 }
 
-/* Needs none: what concerns only oneself (D3), and taking back what one proposed. */
 static enum err check_capability(struct admission *a, struct refusal *r)
 {
-    enum kind_type type = a->env.kind.type;
     enum verdict verdict;
 
-    if (type == KIND_ROUTING || type == KIND_WITHDRAW)
+    if (!kind_needs_capability(&a->env.kind))
         return OK;
     verdict = capset_may(admission_capabilities(a), a->env.kind.text);
     if (verdict == VERDICT_ALLOW)

@@ -41,6 +41,19 @@ static inline bool kind_is_notification(const struct kind *kind)
     return str_starts(kind->method, S("notifications/"));
 }
 
+/* All but what concerns only oneself (D3), and taking back what one proposed. */
+static inline bool kind_needs_capability(const struct kind *kind)
+{
+    return kind->type != KIND_ROUTING && kind->type != KIND_WITHDRAW;
+}
+
+/* Who is paused may still answer and talk. */
+static inline bool kind_passes_pause(const struct kind *kind)
+{
+    return kind->type == KIND_RESPONSE || kind->type == KIND_CHAT ||
+           kind->type == KIND_ROUTING;
+}
+
 /* ERR_RESERVED_NAMESPACE for `system`, `system/…` and bare `presence`, ERR_MALFORMED_KIND
  * for whatever else fails the grammar. The result borrows from `text`. */
 enum err kind_parse(struct str text, struct kind *ret);

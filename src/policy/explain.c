@@ -253,15 +253,13 @@ static struct verdict_reason decide_by_kind(struct str kind)
         };
     if (err)
         return (struct verdict_reason){ false, why_malformed(kind) };
-    if (parsed.type == KIND_ROUTING)
-        return (struct verdict_reason){
-            true, "it concerns only oneself and needs no capability"
-        };
-    if (parsed.type == KIND_WITHDRAW)
-        return (struct verdict_reason){
-            true, "taking back one's own proposal needs no capability"
-        };
-    return (struct verdict_reason){};
+    if (kind_needs_capability(&parsed))
+        return (struct verdict_reason){};
+    return (struct verdict_reason){
+        true, parsed.type == KIND_WITHDRAW
+                  ? "taking back one's own proposal needs no capability"
+                  : "it concerns only oneself and needs no capability"
+    };
 }
 
 /* Reasons are worked out only for kinds that can be one. */

@@ -182,8 +182,7 @@ static void check_from(struct trial *t)
 
 static void check_paused(struct trial *t)
 {
-    enum kind_type type = t->env.kind.type;
-    bool is_free = type == KIND_RESPONSE || type == KIND_CHAT || type == KIND_ROUTING;
+    bool is_free = kind_passes_pause(&t->env.kind);
 
     if (t->sender->id.len == 0)
         return;
@@ -372,9 +371,7 @@ static void weigh_capabilities(struct trial *t)
 
 static void check_capability(struct trial *t)
 {
-    enum kind_type type = t->env.kind.type;
-
-    if (type != KIND_ROUTING && type != KIND_WITHDRAW) {
+    if (kind_needs_capability(&t->env.kind)) {
         weigh_capabilities(t);
         return;
     }
