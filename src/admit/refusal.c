@@ -92,13 +92,8 @@ static void write_capabilities(struct system_capabilities shown, struct json_wri
         json_key(w, S("your_capabilities"));
         json_raw(w, shown.patterns);
     }
-    if (shown.objects.len == 0 || shown.objects.len > QUOTED_CAPABILITIES)
-        return;
-    json_key(w, S("moot"));
-    json_object_open(w);
-    json_key(w, S("capabilities"));
-    json_raw(w, shown.objects);
-    json_object_close(w);
+    if (shown.objects.len <= QUOTED_CAPABILITIES)
+        capability_put_moot(w, shown.objects);
 }
 
 void refusal_write_details(const struct refusal *r, const struct admission *a,

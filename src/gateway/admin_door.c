@@ -184,13 +184,7 @@ static void write_member(const struct member *member, struct worker *worker,
     json_put_str(w, S("participantId"), p->id);
     json_key(w, S("capabilities"));
     json_raw(w, capset_json(member->capabilities, DIALECT_SLASH));
-    if (capset_objects_json(member->capabilities, DIALECT_SLASH).len) {
-        json_key(w, S("moot"));
-        json_object_open(w);
-        json_key(w, S("capabilities"));
-        json_raw(w, capset_objects_json(member->capabilities, DIALECT_SLASH));
-        json_object_close(w);
-    }
+    capability_put_moot(w, capset_objects_json(member->capabilities, DIALECT_SLASH));
     json_put_time(w, S("connectedAt"), member->connected_ms);
     json_put_str(w, S("topic"), p->topic->name);
     json_put_str(w, S("type"), participant_type_name(p->type));

@@ -54,12 +54,7 @@ static void write_rights(struct exchange *x, const struct identity *identity,
     json_put_str(w, S("topic"), x->topic);
     json_put_str(w, S("type"), participant_type_name(identity->type));
     capability_list_put_patterns(w, S("capabilities"), capabilities);
-    if (capability_list_has_objects(capabilities)) {
-        json_key(w, S("moot"));
-        json_object_open(w);
-        capability_list_put_objects(w, S("capabilities"), capabilities);
-        json_object_close(w);
-    }
+    capability_list_put_moot(w, capabilities);
     json_key(w, S("limited"));
     capability_list_write(limited_of(worker, x->topic, identity->id, &x->arena), w);
     json_put_bool(w, S("paused"), is_paused(worker, room, identity->id));

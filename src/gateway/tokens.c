@@ -246,12 +246,7 @@ void token_write_json(const struct identity *identity, struct json_writer *w)
     json_put_str(w, S("type"), participant_type_name(identity->type));
     json_put_strs(w, S("topics"), identity->topics);
     capability_list_put_patterns(w, S("capabilities"), identity->capabilities);
-    if (capability_list_has_objects(identity->capabilities)) {
-        json_key(w, S("moot"));
-        json_object_open(w);
-        capability_list_put_objects(w, S("capabilities"), identity->capabilities);
-        json_object_close(w);
-    }
+    capability_list_put_moot(w, identity->capabilities);
     if (identity->profile.len)
         json_put_str(w, S("profile"), identity->profile);
     json_put_bool(w, S("admin"), identity->is_admin);

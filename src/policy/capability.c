@@ -376,6 +376,31 @@ void capability_list_put_objects(struct json_writer *w, struct str key,
     json_array_close(w);
 }
 
+static void open_moot(struct json_writer *w)
+{
+    json_key(w, S("moot"));
+    json_object_open(w);
+}
+
+void capability_list_put_moot(struct json_writer *w, struct str_list texts)
+{
+    if (!capability_list_has_objects(texts))
+        return;
+    open_moot(w);
+    capability_list_put_objects(w, S("capabilities"), texts);
+    json_object_close(w);
+}
+
+void capability_put_moot(struct json_writer *w, struct str objects)
+{
+    if (objects.len == 0)
+        return;
+    open_moot(w);
+    json_key(w, S("capabilities"));
+    json_raw(w, objects);
+    json_object_close(w);
+}
+
 struct str capability_text(const struct capability *cap)
 {
     return cap->text;

@@ -104,6 +104,11 @@ void capability_list_put_patterns(struct json_writer *w, struct str key,
 void capability_list_put_objects(struct json_writer *w, struct str key,
                                  struct str_list texts);
 
+/* "moot":{"capabilities":[…]}, which stands beside a list of patterns where there are
+ * objects besides: those among the texts, or the finished array ("": none). */
+void capability_list_put_moot(struct json_writer *w, struct str_list texts);
+void capability_put_moot(struct json_writer *w, struct str objects);
+
 /* Whether the text is that of an object. */
 static inline bool capability_text_is_object(struct str text)
 {
