@@ -20,6 +20,7 @@
 #include "policy/leaf.h"
 #include "policy/outline.h"
 #include "policy/pattern.h"
+#include "policy/policy_priv.h"
 #include "policy/respell.h"
 
 enum { TREE_MAX_BYTES = 1024 * 1024 };
@@ -39,13 +40,6 @@ struct capability {
     struct condition *conditions;
     size_t count; /* 0: a pattern */
 };
-
-static enum err refuse(const char *why, const char **ret_why)
-{
-    if (ret_why)
-        *ret_why = why;
-    return ERR_INVALID;
-}
 
 /* The normal form. */
 

@@ -19,6 +19,7 @@
 #include "policy/capability.h"
 #include "policy/outline.h"
 #include "policy/pattern.h"
+#include "policy/policy_priv.h"
 #include "policy/respell.h"
 
 enum { MEMO_SLOTS = 64, MEMO_MAX_BYTES = 118 };
@@ -116,13 +117,6 @@ static void write_key(struct capset *set)
 }
 
 CLEANUP_FOR(struct capability, capability_free)
-
-static enum err refuse(const char *why, const char **ret_why)
-{
-    if (ret_why)
-        *ret_why = why;
-    return ERR_INVALID;
-}
 
 /* Adds a capability that is not yet there; its text may be of the same in another form.
  */
@@ -224,18 +218,18 @@ void capset_unref(struct capset *set)
     capset_free(set);
 }
 
-static const struct capability *find_pattern(const struct capset *set, struct str kind)
+static bool has_pattern(const struct capset *set, struct str kind)
 {
     for (size_t i = 0; i < set->count; i++)
         if (!capability_is_object(set->items[i]) &&
             capability_matches_kind(set->items[i], kind))
-            return set->items[i];
-    return NULL;
+            return true;
+    return false;
 }
 
 static enum verdict judge(const struct capset *set, struct str kind)
 {
-    if (find_pattern(set, kind))
+    if (has_pattern(set, kind))
         return VERDICT_ALLOW;
     for (size_t i = 0; set->object_count > 0 && i < set->count; i++)
         if (capability_matches_kind(set->items[i], kind))
@@ -367,13 +361,6 @@ enum err capset_check(struct str_list patterns, struct str *ret_bad, const char 
     CLEANUP(capset_freep) struct capset *set = NULL;
 
     return build(patterns, &set, ret_bad, ret_why);
-}
-
-struct str capset_deciding(const struct capset *set, struct str kind)
-{
-    const struct capability *cap = find_pattern(set, kind);
-
-    return cap ? capability_text(cap) : S("");
 }
 
 static void insert_at(struct str *items, size_t count, size_t at, struct str item)

@@ -72,9 +72,6 @@ struct system_capabilities capset_shown(struct capset *set, enum dialect dialect
 enum err capset_check(struct str_list patterns, struct str *ret_bad,
                       const char **ret_why);
 
-/* The pattern that allows the kind whatever the payload, or an empty str. */
-struct str capset_deciding(const struct capset *set, struct str kind);
-
 /*
  * The list that a change of capabilities leads to: `old` without those in `remove` (same
  * text), then those of `add` that are not yet there. The order carries no meaning, but

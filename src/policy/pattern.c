@@ -30,6 +30,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "policy/policy_priv.h"
 
 struct segment {
     uint16_t at; /* in the text */
@@ -170,13 +171,6 @@ static struct pattern *compile(struct str text)
     pattern->text = (struct str){ copy, text.len };
     cut_at_stars(pattern);
     return pattern;
-}
-
-static enum err refuse(const char *why, const char **ret_why)
-{
-    if (ret_why)
-        *ret_why = why;
-    return ERR_INVALID;
 }
 
 enum err pattern_new(struct str text, struct pattern **ret, const char **ret_why)

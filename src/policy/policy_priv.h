@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sources of rights share: rights.c changes the records, holding.c asks them. */
+/* What the sources of this folder share. */
 #pragma once
 
 #include "base/map.h"
 #include "policy/rights.h"
 
+/* ERR_INVALID, with the static text in *ret_why where somebody wants it. */
+static inline enum err refuse(const char *why, const char **ret_why)
+{
+    if (ret_why)
+        *ret_why = why;
+    return ERR_INVALID;
+}
+
+/* Rights: rights.c changes the records, holding.c asks them. */
 struct rights_record {
     struct rights_key key; /* both in `text` */
     struct str name;       /* the key of the map: topic, slash, id */
