@@ -23,7 +23,10 @@
 #include "policy/policy_priv.h"
 #include "policy/respell.h"
 
-enum { TREE_MAX_BYTES = 1024 * 1024 };
+enum {
+    TREE_MAX_BYTES = 1024 * 1024,
+    MAX_CONDITIONS = CAPABILITY_MAX_LEAVES * CAPABILITY_MAX_DEPTH, /* each above a leaf */
+};
 
 struct condition {
     struct str name;
@@ -36,7 +39,8 @@ struct condition {
 struct capability {
     struct str text;
     struct pattern *pattern;
-    struct arena arena; /* what an object was read from, and its text */
+    struct respelt spelt; /* the same and its equals */
+    struct arena arena;   /* what an object was read from, and its text */
     struct condition *conditions;
     size_t count; /* 0: a pattern */
 };
@@ -228,6 +232,7 @@ void capability_free(struct capability *cap)
     for (size_t i = 0; i < cap->count; i++)
         leaf_free(cap->conditions[i].leaf);
     free(cap->conditions);
+    respelt_done(&cap->spelt);
     pattern_free(cap->pattern);
     arena_done(&cap->arena);
     free(cap);
@@ -257,6 +262,7 @@ enum err capability_new(struct str text, struct capability **ret, const char **r
 
     if (why)
         return refuse(why, ret_why);
+    respelt_init(&cap->spelt, cap->pattern);
     *ret = TAKE(cap);
     return OK;
 }
@@ -611,14 +617,23 @@ static bool is_implied(const struct capability *held, size_t i,
 
 bool capability_covers(const struct capability *held, const struct capability *wanted)
 {
-    CLEANUP(xfreep) size_t *places = xcalloc(held->count + 1, sizeof(*places));
+    size_t places[MAX_CONDITIONS];
 
-    if (!respell_covers(held->pattern, wanted->pattern))
+    if (!respelt_covers(&held->spelt, &wanted->spelt))
         return false;
     if (held->count > 0 && wanted->count == 0)
         return false;
+    places[0] = 0;
     for (size_t i = 0; i < held->count; i++)
         if (!is_implied(held, i, wanted, places))
             return false;
     return true;
+}
+
+bool capability_covers_all_of(const struct capability *held,
+                              const struct capability *wanted)
+{
+    if (held->count > 0 && !str_eq(held->text, wanted->text))
+        return false;
+    return respelt_covers_all_of(&held->spelt, &wanted->spelt);
 }

@@ -77,6 +77,11 @@ bool capability_fits(const struct capability *cap,
  * allowed by `held`. */
 bool capability_covers(const struct capability *held, const struct capability *wanted);
 
+/* Stronger: true only if capability_covers() shows for `held` all that it shows for
+ * `wanted`, so that the one may stand for both. */
+bool capability_covers_all_of(const struct capability *held,
+                              const struct capability *wanted);
+
 /* The normal form of a value in a tree, borrowed from it or in the arena. ERR_INVALID, or
  * ERR_TOO_BIG when the arena is full, with a static text in *ret_why (may be NULL). */
 enum err capability_normal(const struct json *value, struct arena *arena, struct str *ret,

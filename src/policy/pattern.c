@@ -333,12 +333,15 @@ bool pattern_is_apart(const struct pattern *a, const struct pattern *b)
 
 bool pattern_covers(const struct pattern *held, const struct pattern *wanted)
 {
-    CLEANUP(xfreep) char *copy = xmalloc(wanted->text.len + 2);
+    char copy[PATTERN_MAX_BYTES + 2];
     struct str text = { copy, wanted->text.len };
 
-    if (held->dialect != wanted->dialect)
+    /* Most that are compared begin differently. */
+    if (held->dialect != wanted->dialect ||
+        !str_starts(wanted->text, segment_text(held, 0)))
         return false;
-    memcpy(copy, wanted->text.ptr, text.len);
+    if (text.len)
+        memcpy(copy, wanted->text.ptr, text.len);
     for (size_t i = 0; i < text.len; i++)
         if (copy[i] == '*')
             copy[i] = anything;

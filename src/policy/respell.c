@@ -34,8 +34,6 @@ static const struct str fixed_kinds[RESPELL_MAX] = {
 };
 /* clang-format on */
 
-CLEANUP_FOR(struct pattern, pattern_free)
-
 static size_t as_namespace(struct str pattern, struct str *ret)
 {
     for (size_t i = 0; i < COUNT(namespaces); i++) {
@@ -96,51 +94,76 @@ size_t respell_pattern(struct str pattern, enum dialect to, char *space,
     return 1;
 }
 
-/* Does `held` cover the pattern with this text? */
-static bool covers_text(const struct pattern *held, struct str text)
+static enum dialect dialect_of(const struct respelt *respelt)
 {
-    CLEANUP(pattern_freep) struct pattern *wanted = NULL;
-
-    return !pattern_new(text, &wanted, NULL) && pattern_covers(held, wanted);
+    return pattern_dialect(pattern_text(respelt->as_written));
 }
 
-/* Does the pattern with this text cover `wanted`? */
-static bool text_covers(struct str text, const struct pattern *wanted)
+static enum dialect other_dialect(enum dialect dialect)
 {
-    CLEANUP(pattern_freep) struct pattern *held = NULL;
+    return dialect == DIALECT_SLASH ? DIALECT_DOTTED : DIALECT_SLASH;
+}
 
-    return !pattern_new(text, &held, NULL) && pattern_covers(held, wanted);
+void respelt_init(struct respelt *respelt, const struct pattern *pattern)
+{
+    char space[KIND_MAX_BYTES];
+    struct str texts[RESPELL_MAX];
+    enum dialect to = other_dialect(pattern_dialect(pattern_text(pattern)));
+    size_t count = respell_pattern(pattern_text(pattern), to, space, texts);
+
+    *respelt = (struct respelt){ .as_written = pattern };
+    for (size_t i = 0; i < count; i++) {
+        struct pattern **equal = &respelt->equals[respelt->count];
+
+        if (pattern_dialect(texts[i]) == to && pattern_new(texts[i], equal, NULL) == OK)
+            respelt->count++;
+    }
+    if (respelt->count == count)
+        return;
+    respelt_done(respelt); /* less than all of them would say less */
+    *respelt = (struct respelt){ .as_written = pattern };
+}
+
+void respelt_done(struct respelt *respelt)
+{
+    for (size_t i = 0; i < respelt->count; i++)
+        pattern_free(respelt->equals[i]);
 }
 
 /* Through the equals of `wanted` in the spelling of `held`: all of them. */
-static bool covers_equals(const struct pattern *held, const struct pattern *wanted)
+static bool covers_equals(const struct respelt *held, const struct respelt *wanted)
 {
-    enum dialect to = pattern_dialect(pattern_text(held));
-    char space[KIND_MAX_BYTES];
-    struct str equal[RESPELL_MAX];
-    size_t count = respell_pattern(pattern_text(wanted), to, space, equal);
-
-    for (size_t i = 0; i < count; i++)
-        if (!covers_text(held, equal[i]))
+    for (size_t i = 0; i < wanted->count; i++)
+        if (!pattern_covers(held->as_written, wanted->equals[i]))
             return false;
-    return true;
+    return wanted->count > 0;
 }
 
-/* Through the equals of `held` in the spelling of `wanted`: one of them. */
-static bool equals_cover(const struct pattern *held, const struct pattern *wanted)
+/* Through the equals of `held`, in the spelling of `wanted`: one of them. */
+static bool equals_cover(const struct respelt *held, const struct pattern *wanted)
 {
-    enum dialect to = pattern_dialect(pattern_text(wanted));
-    char space[KIND_MAX_BYTES];
-    struct str equal[RESPELL_MAX];
-    size_t count = respell_pattern(pattern_text(held), to, space, equal);
-
-    for (size_t i = 0; i < count; i++)
-        if (text_covers(equal[i], wanted))
+    for (size_t i = 0; i < held->count; i++)
+        if (pattern_covers(held->equals[i], wanted))
             return true;
     return false;
 }
 
-bool respell_covers(const struct pattern *held, const struct pattern *wanted)
+bool respelt_covers(const struct respelt *held, const struct respelt *wanted)
 {
-    return covers_equals(held, wanted) || equals_cover(held, wanted);
+    if (dialect_of(held) == dialect_of(wanted))
+        return pattern_covers(held->as_written, wanted->as_written);
+    return covers_equals(held, wanted) || equals_cover(held, wanted->as_written);
+}
+
+/* In one spelling what covers is transitive. What is shown through the equals of `wanted`
+ * needs equals of `held` that show it too. */
+bool respelt_covers_all_of(const struct respelt *held, const struct respelt *wanted)
+{
+    if (dialect_of(held) != dialect_of(wanted) ||
+        !pattern_covers(held->as_written, wanted->as_written))
+        return false;
+    for (size_t i = 0; i < wanted->count; i++)
+        if (!equals_cover(held, wanted->equals[i]))
+            return false;
+    return true;
 }

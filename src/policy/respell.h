@@ -22,6 +22,21 @@ enum { RESPELL_MAX = 4 }; /* patterns that one may become */
 size_t respell_pattern(struct str pattern, enum dialect to, char *space,
                        struct str ret[RESPELL_MAX]);
 
+/* A pattern together with its equals in the other spelling, compiled once: they are asked
+ * for again and again. */
+struct respelt {
+    const struct pattern *as_written;
+    struct pattern *equals[RESPELL_MAX];
+    size_t count; /* 0: it has none */
+};
+
+/* Borrows the pattern. */
+void respelt_init(struct respelt *respelt, const struct pattern *pattern);
+void respelt_done(struct respelt *respelt);
+
 /* pattern_covers() for patterns of any spelling: across spellings one of them is respelt,
  * and where it has no equal, nothing is shown. */
-bool respell_covers(const struct pattern *held, const struct pattern *wanted);
+bool respelt_covers(const struct respelt *held, const struct respelt *wanted);
+
+/* True only if whatever `wanted` is shown to cover, `held` is shown to cover as well. */
+bool respelt_covers_all_of(const struct respelt *held, const struct respelt *wanted);
