@@ -4,7 +4,7 @@
 #include "admit/command.h"
 #include "envelope/strict.h"
 #include "envelope/translate.h"
-#include "policy/rights.h"
+#include "policy/holding.h"
 
 /* Where in the text a part of it stands; what had to be unescaped stands nowhere. */
 static size_t offset_of(const struct admission *a, struct str part)

@@ -143,10 +143,11 @@ static struct strike_terms strike_of(const struct change *change,
                                   .reason = change->terms.reason,
                                   .capabilities = capabilities,
                                   .reach = reach,
-                                  .created_ms = change->wall_ms };
+                                  .created_ms = change->wall_ms,
+                                  .origin = RIGHTS_BY_ADMIN };
 }
 
-/* Would this lead to more than a set may have? */
+/* Would this lead to more than a set may have? What participants granted gives way. */
 static bool are_too_many(struct change *change, struct worker *worker)
 {
     const struct identity *identity =
@@ -154,8 +155,8 @@ static bool are_too_many(struct change *change, struct worker *worker)
     struct str_list own = identity ? identity->capabilities : (struct str_list){};
     struct str_list held, edited;
 
-    return rights_in_force(worker->rights, change->who, own, change->wall_ms,
-                           &change->arena, &held) ||
+    return rights_in_force_by_admin(worker->rights, change->who, own, change->wall_ms,
+                                    &change->arena, &held) ||
            capset_edit(held, change->add, change->remove, &change->arena, &edited) ||
            capset_check(edited, NULL, NULL);
 }
@@ -212,7 +213,7 @@ static const struct grant *find_lasting(const struct rights *rights,
     const struct grant *grant = NULL;
 
     while ((grant = rights_next_grant(rights, who, grant))) {
-        if (grant->expires_ms || grant->max_uses)
+        if (grant->expires_ms || grant->max_uses || grant->origin != RIGHTS_BY_ADMIN)
             continue;
         for (size_t i = 0; i < grant->capabilities.count; i++)
             if (str_eq(grant->capabilities.items[i], capability))
@@ -375,6 +376,7 @@ void admin_capabilities(struct exchange *x)
     change->terms.id = make_id(&change->arena);
     change->terms.granter = x->identity->id;
     change->terms.created_ms = change->wall_ms;
+    change->terms.origin = RIGHTS_BY_ADMIN;
     change->terms.capabilities = change->add;
     change->decider = change->who.topic.len
                           ? worker_of_topic(x->worker->gateway, change->who.topic)

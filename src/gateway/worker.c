@@ -33,6 +33,21 @@ static void on_sweep(struct loop_timer *timer)
     loop_timer_set(worker->loop, timer, SWEEP_MS);
 }
 
+static bool next_credential(const struct rights_credentials *self, struct str id,
+                            size_t *at, struct str_list *ret_own)
+{
+    const struct worker *worker =
+        CONTAINER_OF((uintptr_t)self, struct worker, credentials); /* drops const */
+    const struct identity *identity;
+
+    while ((identity = map_next(&worker->tokens.by_hash, at)))
+        if (str_eq(identity->id, id)) {
+            *ret_own = identity->capabilities;
+            return true;
+        }
+    return false;
+}
+
 static struct throttle_limits throttle_limits(const struct config *config)
 {
     return (struct throttle_limits){ .max_addresses = LOGIN_ADDRESSES,
@@ -50,10 +65,12 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
                                .settings = settings_ref(settings),
                                .capsets = capsets_new(),
                                .rights = rights_new(),
+                               .credentials = { .next = next_credential },
                                .flush_source = { .wake_some = wake_some },
                                .sweep_timer = { .on_fire = on_sweep } };
     worker->flusher = conn_flusher_new(worker->loop, &worker->flush_source);
     token_table_init(&worker->tokens);
+    rights_set_credentials(worker->rights, &worker->credentials);
     ticket_table_init(&worker->tickets, settings->config->limits.tickets, TICKETS_PER_ID);
     ticket_table_init(&worker->links, settings->config->limits.tickets, TICKETS_PER_ID);
     throttle_init(&worker->throttle, throttle_limits(settings->config));

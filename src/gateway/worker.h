@@ -26,7 +26,7 @@
 #include "net/conn.h"
 #include "net/listen.h"
 #include "policy/capset.h"
-#include "policy/rights.h"
+#include "policy/holding.h"
 #include "topic/lane.h"
 #include "ws/deflate.h"
 
@@ -74,8 +74,9 @@ struct worker {
     struct ws_encoding deflated;
     struct flush_source flush_source; /* the members of dirty rooms */
     struct loop_timer sweep_timer;
-    struct loop_timer rights_timer; /* the next grant that expires */
-    uint64_t rights_due_ms;         /* and when, wall clock; see moderation.h */
+    struct rights_credentials credentials; /* its view of `tokens` */
+    struct loop_timer rights_timer;        /* the next grant that expires */
+    uint64_t rights_due_ms;                /* and when, wall clock; see moderation.h */
     struct metrics metrics;
     uint64_t connection_count; /* names connections */
     bool is_draining;

@@ -4,6 +4,8 @@
  * What was said in all topics and what was said here is one, in the order in which it was
  * said.
  */
+#include "policy/holding.h"
+
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -38,9 +40,9 @@ bool rights_knows(const struct rights *rights, struct rights_key who)
     return view.said[0] || view.said[1];
 }
 
-/* Was this taken away after that point in the order? */
+/* Is it taken from a credential? */
 static bool is_struck(const struct view *view, struct str text,
-                      const struct capability *capability, uint64_t order)
+                      const struct capability *capability)
 {
     const struct strike *strike;
 
@@ -48,9 +50,24 @@ static bool is_struck(const struct view *view, struct str text,
         if (!view->said[i])
             continue;
         LIST_FOREACH(strike, &view->said[i]->strikes, link)
-            if (strike->order > order && strike_takes(strike, text, capability))
+            if (strike_takes(strike, text, capability))
                 return true;
     }
+    return false;
+}
+
+/* Is the grant's capability taken away by what was said later? Grants lose what is struck
+ * where they stand (strike.c); what is left are those for all topics, struck here. */
+static bool is_struck_here(const struct view *view, const struct grant *grant, size_t i)
+{
+    const struct strike *strike;
+
+    if (!view->said[1] || grant->record == view->said[1])
+        return false;
+    LIST_FOREACH(strike, &view->said[1]->strikes, link)
+        if (strike->order > grant->order &&
+            strike_takes(strike, grant->texts[i], grant->compiled[i]))
+            return true;
     return false;
 }
 
@@ -76,7 +93,7 @@ static bool visit_own(const struct view *view, struct str_list own,
 
         if (capability_new(own.items[i], &capability, NULL))
             continue; /* was checked when it came in; else it is nothing */
-        stops = !is_struck(view, own.items[i], capability, 0) &&
+        stops = !is_struck(view, own.items[i], capability) &&
                 visitor->on_held(visitor, own.items[i], capability, 0);
         capability_free(capability);
     }
@@ -86,18 +103,16 @@ static bool visit_own(const struct view *view, struct str_list own,
 static bool visit_grant(const struct view *view, const struct grant *grant,
                         struct visitor *visitor)
 {
-    for (size_t i = 0; i < grant->capabilities.count; i++) {
-        struct str text = grant->texts[i];
-        const struct capability *capability = grant->compiled[i];
-
-        if (!is_struck(view, text, capability, grant->order) &&
-            visitor->on_held(visitor, text, capability, grant->expires_ms))
+    for (size_t i = 0; i < grant->capabilities.count; i++)
+        if (!is_struck_here(view, grant, i) &&
+            visitor->on_held(visitor, grant->texts[i], grant->compiled[i],
+                             grant->expires_ms))
             return true;
-    }
     return false;
 }
 
-static void visit_grants(const struct view *view, struct visitor *visitor)
+static bool visit_grants(const struct view *view, enum rights_origin origin,
+                         struct visitor *visitor)
 {
     const struct grant *grant;
 
@@ -105,9 +120,11 @@ static void visit_grants(const struct view *view, struct visitor *visitor)
         if (!view->said[i])
             continue;
         LIST_FOREACH(grant, &view->said[i]->grants, link)
-            if (is_in_force(view, grant) && visit_grant(view, grant, visitor))
-                return;
+            if (grant->origin == origin && is_in_force(view, grant) &&
+                visit_grant(view, grant, visitor))
+                return true;
     }
+    return false;
 }
 
 struct collector {
@@ -147,32 +164,47 @@ static size_t most_held(const struct view *view, struct str_list own)
     return count < CAPSET_MAX_PATTERNS ? count : CAPSET_MAX_PATTERNS;
 }
 
-enum err rights_in_force(const struct rights *rights, struct rights_key who,
-                         struct str_list own, uint64_t now_ms, struct arena *arena,
-                         struct str_list *ret)
+/* What an administrator gave comes first: where there is too much, the rest is left out.
+ */
+static enum err work_out(const struct view *view, struct str_list own, bool with_rooms,
+                         struct arena *arena, struct str_list *ret)
 {
-    struct view view = view_of(rights, who, now_ms);
-    struct collector collector = { .visitor = { collect }, .max = most_held(&view, own) };
+    struct collector collector = { .visitor = { collect }, .max = most_held(view, own) };
+    bool is_full;
     size_t kept;
 
-    if (!view.said[0] && !view.said[1]) {
-        *ret = own;
-        return OK;
-    }
     collector.items = arena_alloc(arena, (collector.max + 1) * sizeof(struct str));
     if (!collector.items)
         return ERR_TOO_BIG;
-    if (collector.max == 0 || visit_own(&view, own, &collector.visitor)) {
-        *ret = (struct str_list){ collector.items, collector.count };
-        return OK;
-    }
+    is_full = collector.max == 0 || visit_own(view, own, &collector.visitor);
     kept = collector.count;
-    visit_grants(&view, &collector.visitor);
+    is_full = is_full || visit_grants(view, RIGHTS_BY_ADMIN, &collector.visitor);
+    if (!is_full && with_rooms)
+        (void)visit_grants(view, RIGHTS_IN_ROOM, &collector.visitor);
     /* People read it: what is added stands where capset_edit() puts it. */
     return capset_edit(
         (struct str_list){ collector.items, kept },
         (struct str_list){ collector.items + kept, collector.count - kept },
         (struct str_list){}, arena, ret);
+}
+
+enum err rights_in_force(const struct rights *rights, struct rights_key who,
+                         struct str_list own, uint64_t now_ms, struct arena *arena,
+                         struct str_list *ret)
+{
+    struct view view = view_of(rights, who, now_ms);
+
+    *ret = own;
+    return !view.said[0] && !view.said[1] ? OK : work_out(&view, own, true, arena, ret);
+}
+
+enum err rights_in_force_by_admin(const struct rights *rights, struct rights_key who,
+                                  struct str_list own, uint64_t now_ms,
+                                  struct arena *arena, struct str_list *ret)
+{
+    struct view view = view_of(rights, who, now_ms);
+
+    return work_out(&view, own, false, arena, ret);
 }
 
 struct prover {
@@ -230,8 +262,9 @@ struct str rights_not_held(const struct rights *rights,
     struct str fault = wanted.count ? wanted.items[0] : (struct str){};
 
     if (capabilities_compile(wanted, prover.wanted) == OK) {
-        if (wanted.count && !visit_own(&view, bearer->own, &prover.visitor))
-            visit_grants(&view, &prover.visitor);
+        if (wanted.count && !visit_own(&view, bearer->own, &prover.visitor) &&
+            !visit_grants(&view, RIGHTS_BY_ADMIN, &prover.visitor))
+            (void)visit_grants(&view, RIGHTS_IN_ROOM, &prover.visitor);
         fault = first_unproven(&prover, wanted);
         capabilities_free(prover.wanted, wanted.count);
     }
@@ -253,7 +286,7 @@ static bool may_use(const struct view *view, const struct grant *grant,
         return false;
     for (size_t i = 0; i < grant->capabilities.count; i++) {
         use->by = grant->compiled[i];
-        if (!is_struck(view, grant->texts[i], use->by, grant->order) &&
+        if (!is_struck_here(view, grant, i) &&
             capability_allows(use->by, use->kind, use->payload, use->scratch))
             return true;
     }
@@ -314,7 +347,7 @@ enum err rights_limited_in_force(const struct rights *rights, struct rights_key 
         return ERR_TOO_BIG;
     while ((grant = next_limited(&view, grant)))
         for (size_t i = 0; i < grant->capabilities.count; i++)
-            if (!is_struck(&view, grant->texts[i], grant->compiled[i], grant->order))
+            if (!is_struck_here(&view, grant, i))
                 items[count++] = grant->texts[i];
     *ret = (struct str_list){ items, count };
     return OK;

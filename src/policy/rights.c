@@ -63,51 +63,47 @@ static struct rights_record *record_of(struct rights *rights, struct rights_key 
     return record;
 }
 
-/* Counts texts towards the limits, or takes them off again. */
-static void count_bytes(struct rights *rights, struct rights_record *record, size_t added,
-                        size_t dropped)
+void rights_set_credentials(struct rights *rights,
+                            const struct rights_credentials *credentials)
 {
-    record->bytes += added - dropped;
+    rights->credentials = credentials;
+}
+
+void rights_count(struct rights *rights, struct rights_record *record,
+                  enum rights_origin origin, ptrdiff_t bytes)
+{
+    record->usage[origin].bytes += (size_t)bytes;
     if (record->key.topic.len)
-        rights->topics_bytes += added - dropped;
+        rights->topics_bytes[origin] += (size_t)bytes;
 }
 
-static bool has_space(const struct rights *rights, struct rights_key holder, size_t bytes)
-{
-    const struct rights_record *record = rights_record_find(rights, holder);
-
-    if ((record ? record->bytes : 0) + bytes > RIGHTS_RECORD_BYTES)
-        return false;
-    return holder.topic.len == 0 || rights->topics_bytes + bytes <= RIGHTS_TOPICS_BYTES;
-}
-
-static void end_strike(struct rights *rights, struct rights_record *record,
-                       struct strike *strike)
+void rights_free_strike(struct rights *rights, struct rights_record *record,
+                        struct strike *strike)
 {
     list_remove(&strike->link);
-    record->strike_count--;
-    count_bytes(rights, record, 0, strike->bytes);
+    record->usage[strike->origin].strikes--;
+    rights_count(rights, record, strike->origin, -(ptrdiff_t)strike->bytes);
     capability_free(strike->capability);
     free(strike);
 }
 
-static void free_grant(struct rights *rights, struct grant *grant)
+void rights_free_grant(struct rights *rights, struct grant *grant)
 {
     struct rights_record *record = grant->record;
 
     list_remove(&grant->link);
     list_remove(&grant->expiry_link);
-    record->grant_count--;
-    count_bytes(rights, record, 0, grant->bytes);
+    record->usage[grant->origin].grants--;
+    rights_count(rights, record, grant->origin, -(ptrdiff_t)grant->bytes);
     for (size_t i = 0; i < grant->capabilities.count; i++)
         capability_free(grant->compiled[i]);
     free(grant);
 }
 
 /* A record that says nothing goes. */
-static void settle(struct rights *rights, struct rights_record *record)
+void rights_settle(struct rights *rights, struct rights_record *record)
 {
-    if (record->grant_count || record->strike_count)
+    if (!list_is_empty(&record->grants) || !list_is_empty(&record->strikes))
         return;
     (void)map_remove(&rights->records, record->name);
     free(record);
@@ -119,17 +115,17 @@ static void empty_record(struct rights *rights, struct rights_record *record)
     struct strike *strike;
 
     LIST_FOREACH(grant, &record->grants, link)
-        free_grant(rights, grant);
+        rights_free_grant(rights, grant);
     LIST_FOREACH(strike, &record->strikes, link)
-        end_strike(rights, record, strike);
+        rights_free_strike(rights, record, strike);
 }
 
 void rights_end(struct rights *rights, struct grant *grant)
 {
     struct rights_record *record = grant->record;
 
-    free_grant(rights, grant);
-    settle(rights, record);
+    rights_free_grant(rights, grant);
+    rights_settle(rights, record);
 }
 
 void rights_free(struct rights *rights)
@@ -146,8 +142,7 @@ void rights_free(struct rights *rights)
     free(rights);
 }
 
-/* A record of the participant in any topic, all of them included; or NULL. */
-static struct rights_record *record_next(const struct rights *rights, struct str id,
+struct rights_record *rights_record_next(const struct rights *rights, struct str id,
                                          size_t *at)
 {
     struct rights_record *record;
@@ -163,9 +158,9 @@ void rights_forget(struct rights *rights, struct str id)
     struct rights_record *record;
     size_t at = 0;
 
-    while ((record = record_next(rights, id, &at))) {
+    while ((record = rights_record_next(rights, id, &at))) {
         empty_record(rights, record);
-        settle(rights, record);
+        rights_settle(rights, record);
         at = 0; /* the table has changed */
     }
 }
@@ -210,9 +205,12 @@ enum err capabilities_compile(struct str_list list, struct capability **ret)
     return OK;
 }
 
+/* All of the block that grant_new() makes. */
 static size_t grant_bytes(const struct grant_terms *terms)
 {
-    return terms->id.len + terms->granter.len + terms->reason.len +
+    return sizeof(struct grant) +
+           terms->capabilities.count * (sizeof(struct str) + sizeof(void *)) +
+           terms->id.len + terms->granter.len + terms->reason.len +
            bytes_of(terms->capabilities);
 }
 
@@ -221,9 +219,7 @@ static enum err grant_new(const struct grant_terms *terms, struct grant **ret)
 {
     size_t count = terms->capabilities.count;
     size_t bytes = grant_bytes(terms);
-    struct grant *grant = xcalloc(
-        1, sizeof(*grant) + count * (sizeof(struct str) + sizeof(struct capability *)) +
-               bytes);
+    struct grant *grant = xcalloc(1, bytes);
     char *at;
     enum err err;
 
@@ -244,6 +240,7 @@ static enum err grant_new(const struct grant_terms *terms, struct grant **ret)
     grant->created_ms = terms->created_ms;
     grant->expires_ms = terms->expires_ms;
     grant->max_uses = terms->max_uses;
+    grant->origin = terms->origin;
     grant->is_told = terms->is_told;
     grant->bytes = bytes;
     *ret = grant;
@@ -272,18 +269,20 @@ static size_t objects_in(struct str_list list)
     return count;
 }
 
-/* Would they be too many, together with those that were granted before? */
-static bool are_too_many(const struct rights_record *record, struct str_list added)
+/* Would they be too many, together with what was granted before in the same way? */
+static bool are_too_many(const struct rights_record *record,
+                         const struct grant_terms *terms)
 {
-    size_t count = added.count;
-    size_t objects = objects_in(added);
+    size_t count = terms->capabilities.count;
+    size_t objects = objects_in(terms->capabilities);
     const struct grant *grant;
 
     if (record)
-        LIST_FOREACH(grant, &record->grants, link) {
-            count += grant->capabilities.count;
-            objects += objects_in(grant->capabilities);
-        }
+        LIST_FOREACH(grant, &record->grants, link)
+            if (grant->origin == terms->origin) {
+                count += grant->capabilities.count;
+                objects += objects_in(grant->capabilities);
+            }
     return count > RIGHTS_MAX_CAPABILITIES || objects > RIGHTS_MAX_OBJECTS;
 }
 
@@ -291,12 +290,17 @@ enum err rights_may_grant(const struct rights *rights, struct rights_key holder,
                           const struct grant_terms *terms)
 {
     const struct rights_record *record = rights_record_find(rights, holder);
+    struct rights_usage usage =
+        record ? record->usage[terms->origin] : (struct rights_usage){};
+    size_t bytes = grant_bytes(terms);
 
     if (rights_find(rights, holder, terms->id))
         return ERR_CONFLICT;
-    if ((record && record->grant_count >= RIGHTS_MAX_GRANTS) ||
-        are_too_many(record, terms->capabilities) ||
-        !has_space(rights, holder, grant_bytes(terms)))
+    if (usage.grants >= RIGHTS_MAX_GRANTS || are_too_many(record, terms) ||
+        usage.bytes + bytes > RIGHTS_RECORD_BYTES)
+        return ERR_OVERLOAD;
+    if (holder.topic.len &&
+        rights->topics_bytes[terms->origin] + bytes > RIGHTS_TOPICS_BYTES)
         return ERR_OVERLOAD;
     return OK;
 }
@@ -316,8 +320,8 @@ enum err rights_grant(struct rights *rights, struct rights_key holder,
     grant->record = record;
     grant->holder = record->key;
     grant->order = ++rights->order;
-    record->grant_count++;
-    count_bytes(rights, record, grant->bytes, 0);
+    record->usage[grant->origin].grants++;
+    rights_count(rights, record, grant->origin, (ptrdiff_t)grant->bytes);
     list_append(&record->grants, &grant->link);
     await_expiry(rights, grant);
     return OK;
@@ -325,73 +329,9 @@ enum err rights_grant(struct rights *rights, struct rights_key holder,
 
 /* --- striking --- */
 
-bool strike_takes(const struct strike *strike, struct str text,
-                  const struct capability *capability)
-{
-    if (strike->reach == STRIKE_SAME)
-        return str_eq(strike->text, text);
-    return capability_covers(strike->capability, capability);
-}
-
-static void strike_grant(struct grant *grant, const struct strike *strike)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < grant->capabilities.count; i++) {
-        if (strike_takes(strike, grant->texts[i], grant->compiled[i])) {
-            capability_free(grant->compiled[i]);
-            continue;
-        }
-        grant->texts[kept] = grant->texts[i];
-        grant->compiled[kept++] = grant->compiled[i];
-    }
-    grant->capabilities.count = kept;
-}
-
-/* What was granted in this record loses what is struck; empty grants end. */
-static void strike_grants(struct rights *rights, struct rights_record *record,
-                          const struct strike *strike)
-{
-    struct grant *grant;
-
-    LIST_FOREACH(grant, &record->grants, link) {
-        strike_grant(grant, strike);
-        if (grant->capabilities.count == 0)
-            free_grant(rights, grant);
-    }
-}
-
-/* What is struck in all topics is struck in each. */
-static void strike_everywhere(struct rights *rights, const struct strike *strike,
-                              struct str id)
-{
-    struct rights_record *record;
-    size_t at = 0;
-
-    while ((record = record_next(rights, id, &at)))
-        strike_grants(rights, record, strike);
-    at = 0;
-    while ((record = record_next(rights, id, &at)))
-        if (record->grant_count + record->strike_count == 0) {
-            settle(rights, record);
-            at = 0;
-        }
-}
-
-static struct strike *find_strike(const struct rights_record *record, struct str text,
-                                  enum strike_reach reach)
-{
-    struct strike *strike;
-
-    LIST_FOREACH(strike, &record->strikes, link)
-        if (strike->reach == reach && str_eq(strike->text, text))
-            return strike;
-    return NULL;
-}
-
 static size_t strike_bytes(const struct strike_terms *terms, struct str text)
 {
-    return text.len + terms->by.len + terms->reason.len;
+    return sizeof(struct strike) + text.len + terms->by.len + terms->reason.len;
 }
 
 static enum err strike_new(const struct strike_terms *terms, struct str text,
@@ -404,54 +344,33 @@ static enum err strike_new(const struct strike_terms *terms, struct str text,
 
     if (err)
         return err;
-    strike = xcalloc(1, sizeof(*strike) + strike_bytes(terms, text));
+    strike = xcalloc(1, strike_bytes(terms, text));
     at = (char *)(strike + 1);
     strike->capability = capability;
     strike->text = keep(&at, text);
     strike->by = keep(&at, terms->by);
     strike->reason = keep(&at, terms->reason);
     strike->reach = terms->reach;
+    strike->origin = terms->origin;
     strike->created_ms = terms->created_ms;
     strike->bytes = strike_bytes(terms, text);
     *ret = strike;
     return OK;
 }
 
-/* One that says the same as an earlier one takes its place. */
-static void add_strike(struct rights *rights, struct rights_record *record,
-                       struct strike *strike)
-{
-    struct strike *old = find_strike(record, strike->text, strike->reach);
-
-    strike->order = ++rights->order;
-    list_append(&record->strikes, &strike->link);
-    record->strike_count++;
-    count_bytes(rights, record, strike->bytes, 0);
-    if (old)
-        end_strike(rights, record, old);
-    strike_grants(rights, record, strike);
-    if (record->key.topic.len == 0)
-        strike_everywhere(rights, strike, record->key.id);
-}
-
 enum err rights_may_strike(const struct rights *rights, struct rights_key holder,
                            const struct strike_terms *terms)
 {
-    const struct rights_record *record = rights_record_find(rights, holder);
-    size_t count = record ? record->strike_count : 0;
-    size_t bytes = 0;
+    size_t bytes = rights->topics_bytes[terms->origin];
+    size_t most = RIGHTS_TOPICS_BYTES;
 
-    for (size_t i = 0; i < terms->capabilities.count; i++) {
-        struct str text = terms->capabilities.items[i];
-
-        if (record && find_strike(record, text, terms->reach))
-            continue;
-        count++;
-        bytes += strike_bytes(terms, text);
-    }
-    if (count > RIGHTS_MAX_STRIKES || !has_space(rights, holder, bytes))
-        return ERR_OVERLOAD;
-    return OK;
+    if (holder.topic.len == 0)
+        return OK;
+    if (!str_eq(terms->by, holder.id))
+        most *= 2; /* nobody fills it to keep what he has */
+    for (size_t i = 0; i < terms->capabilities.count; i++)
+        bytes += strike_bytes(terms, terms->capabilities.items[i]);
+    return bytes > most ? ERR_OVERLOAD : OK;
 }
 
 enum err rights_strike(struct rights *rights, struct rights_key holder,
@@ -468,9 +387,10 @@ enum err rights_strike(struct rights *rights, struct rights_key holder,
 
         err = strike_new(terms, terms->capabilities.items[i], &strike);
         if (!err)
-            add_strike(rights, record, strike);
+            strike_apply(rights, record, strike);
     }
-    settle(rights, record);
+    strikes_prune(rights, record, terms->origin);
+    rights_settle(rights, record);
     return err;
 }
 
@@ -520,7 +440,7 @@ struct grant *rights_find(const struct rights *rights, struct rights_key holder,
 bool rights_next_topic(const struct rights *rights, struct str id, size_t *at,
                        struct str *ret_topic)
 {
-    const struct rights_record *record = record_next(rights, id, at);
+    const struct rights_record *record = rights_record_next(rights, id, at);
 
     if (record)
         *ret_topic = record->key.topic;

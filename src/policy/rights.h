@@ -18,11 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/list.h"
 #include "base/str.h"
-#include "json/json.h"
 #include "policy/capability.h"
 
 enum {
@@ -30,9 +28,13 @@ enum {
     RIGHTS_MAX_STRIKES = 1024,
     RIGHTS_MAX_CAPABILITIES = 1024,  /* in all its grants together */
     RIGHTS_MAX_OBJECTS = 64,         /* of these: each may look through a payload */
-    RIGHTS_RECORD_BYTES = 256 << 10, /* of texts: welcomes repeat them */
-    RIGHTS_TOPICS_BYTES = 64 << 20,  /* of texts, in the records of single topics */
+    RIGHTS_RECORD_BYTES = 256 << 10, /* welcomes repeat the texts */
+    RIGHTS_TOPICS_BYTES = 64 << 20,  /* in the records of single topics */
 };
+
+/* Who said it. Each has room of its own, so that what participants say to each other
+ * never stands in an administrator's way. */
+enum rights_origin { RIGHTS_IN_ROOM, RIGHTS_BY_ADMIN, RIGHTS_ORIGINS };
 
 struct rights;
 struct rights_record;
@@ -59,6 +61,7 @@ struct grant {
     uint64_t max_uses;   /* 0: any number */
     uint64_t uses;
     bool is_told; /* the room heard of it, and hears of its end */
+    enum rights_origin origin;
     size_t bytes;
     struct str *texts;
 };
@@ -75,6 +78,7 @@ struct strike {
     struct str by;
     struct str reason;
     enum strike_reach reach;
+    enum rights_origin origin;
     uint64_t order;
     uint64_t created_ms;
     size_t bytes;
@@ -82,6 +86,15 @@ struct strike {
 
 struct rights *rights_new(void);
 void rights_free(struct rights *rights);
+
+/* The credentials there are, so that strikes which take nothing from any can make room.
+ * Gives those of a participant one by one: start with *at = 0; false at the end. */
+struct rights_credentials {
+    bool (*next)(const struct rights_credentials *self, struct str id, size_t *at,
+                 struct str_list *ret_own);
+};
+void rights_set_credentials(struct rights *rights,
+                            const struct rights_credentials *credentials);
 
 /* --- changing --- */
 
@@ -94,6 +107,7 @@ struct grant_terms {
     uint64_t expires_ms;
     uint64_t max_uses;
     bool is_told;
+    enum rights_origin origin;
 };
 
 /* Copies the terms. ERR_CONFLICT: there is such an id; ERR_OVERLOAD: too many grants or
@@ -110,10 +124,13 @@ struct strike_terms {
     struct str_list capabilities;
     enum strike_reach reach;
     uint64_t created_ms;
+    enum rights_origin origin;
 };
 
-/* Takes them away: here, or (topic "") everywhere. Errors as above; the first only asks.
- */
+/* Takes them away: here, or (topic "") everywhere. A record always has room for what
+ * takes something: where it is full, strikes go that take nothing, or nothing more than
+ * others do, from the credentials there are now. ERR_OVERLOAD: all topics together have
+ * too much; others may still strike when somebody may no longer strike himself. */
 enum err rights_may_strike(const struct rights *rights, struct rights_key holder,
                            const struct strike_terms *terms);
 enum err rights_strike(struct rights *rights, struct rights_key holder,
@@ -129,54 +146,7 @@ void rights_end(struct rights *rights, struct grant *grant);
 /* Forgets all that was said about a participant, in all topics. */
 void rights_forget(struct rights *rights, struct str id);
 
-/* --- asking; a topic is meant together with what holds in all topics --- */
-
-/* Was anything said about this participant that holds here? */
-bool rights_knows(const struct rights *rights, struct rights_key who);
-
-/* What a credential with these capabilities may do here and now. The array is in the
- * arena, texts are borrowed from `own` and from the grants. Never more than a capset may
- * have: what is over is not in force. ERR_TOO_BIG: the arena is full. */
-enum err rights_in_force(const struct rights *rights, struct rights_key who,
-                         struct str_list own, uint64_t now_ms, struct arena *arena,
-                         struct str_list *ret);
-
-/* A credential at work: what it has of its own, when, and how long it lasts (0: for
- * ever). */
-struct rights_bearer {
-    struct rights_key who;
-    struct str_list own;
-    uint64_t now_ms;
-    uint64_t lasts_ms;
-};
-
-/* Attenuation: the first of these that the bearer may not pass on until then (0: for
- * ever), or an empty str. It may what one capability that is held covers for as long, and
- * nothing for longer than the credential lasts; those that may be used only so often do
- * not count. */
-enum { RIGHTS_NOW = 1 }; /* until: whatever is held now will do */
-struct str rights_not_held(const struct rights *rights,
-                           const struct rights_bearer *bearer, struct str_list wanted,
-                           uint64_t until_ms);
-
-/* An envelope in search of a grant, and the capability that was found. */
-struct rights_use {
-    struct str kind;
-    struct json_span payload;
-    struct arena *scratch;
-    const struct capability *by;
-};
-
-/* A grant that may be used only so often and allows this; or NULL. A use counts when the
- * caller says so: grant->uses. */
-struct grant *rights_limited(const struct rights *rights, struct rights_key who,
-                             struct rights_use *use, uint64_t now_ms);
-
-/* The capabilities of all such grants that have uses left, in the order in which they are
- * asked; as rights_in_force(). */
-enum err rights_limited_in_force(const struct rights *rights, struct rights_key who,
-                                 uint64_t now_ms, struct arena *arena,
-                                 struct str_list *ret);
+/* --- looking --- */
 
 static inline bool grant_is_used_up(const struct grant *grant)
 {

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "fake_topic.h"
 #include "harness.h"
-#include "policy/rights.h"
+#include "policy/holding.h"
 
 enum { NOW_MS = 1'000'000 };
 

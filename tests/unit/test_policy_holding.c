@@ -9,7 +9,7 @@
 #include "envelope/kind.h"
 #include "harness.h"
 #include "policy/capset.h"
-#include "policy/rights.h"
+#include "policy/holding.h"
 
 #define everywhere ((struct rights_key){ S(""), S("bot") })
 #define here       ((struct rights_key){ S("t"), S("bot") })

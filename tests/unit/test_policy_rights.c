@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "harness.h"
 #include "policy/capset.h"
-#include "policy/rights.h"
+#include "policy/holding.h"
 
 #define LIST(...)                                            \
     ((struct str_list){ (const struct str[]){ __VA_ARGS__ }, \
@@ -363,6 +363,16 @@ TEST(what_expires_can_still_be_taken_from_others)
     rights_free(rights);
 }
 
+static size_t count_strikes(const struct rights *rights, struct rights_key who)
+{
+    const struct strike *at = NULL;
+    size_t count = 0;
+
+    while ((at = rights_next_strike(rights, who, at)))
+        count++;
+    return count;
+}
+
 TEST(there_are_bounds)
 {
     static char big[2000];
@@ -397,9 +407,10 @@ TEST(there_are_bounds)
         (void)snprintf(text, sizeof(text), "k%zu", i);
         CHECK_INT(strike(rights, here, STRIKE_COVERED, str_of(text)), OK);
     }
-    CHECK_INT(strike(rights, here, STRIKE_COVERED, S("more")), ERR_OVERLOAD);
-    CHECK_INT(strike(rights, here, STRIKE_SAME, S("k1")), ERR_OVERLOAD);
+    CHECK_INT(count_strikes(rights, here), RIGHTS_MAX_STRIKES);
     CHECK_INT(strike(rights, here, STRIKE_COVERED, S("k1")), OK); /* said before */
+    CHECK_INT(strike(rights, here, STRIKE_SAME, S("k2")), OK);    /* likewise */
+    CHECK_INT(count_strikes(rights, here), RIGHTS_MAX_STRIKES);
     rights_forget(rights, S("bot"));
     CHECK(!rights_knows(rights, here) && !rights_knows(rights, there));
     memset(big, 'a', sizeof(big));
@@ -421,6 +432,154 @@ TEST(there_are_bounds)
         CHECK(i < 20 - 1);
     }
     CHECK_INT(grant(rights, there, S("g"), S("chat")), OK);
+    rights_free(rights);
+}
+
+static bool next_own(const struct rights_credentials *, struct str, size_t *at,
+                     struct str_list *ret)
+{
+    *ret = own;
+    return (*at)++ == 0;
+}
+
+static const struct rights_credentials credentials = { .next = next_own };
+
+/* As many that take nothing as there is room for, and one more. */
+static void strike_in_vain(struct rights *rights, struct rights_key who,
+                           enum rights_origin origin)
+{
+    for (size_t i = 0; i < RIGHTS_MAX_STRIKES; i++) {
+        char text[32];
+        struct str capability = { text,
+                                  (size_t)snprintf(text, sizeof(text), "vain/%zu", i) };
+
+        CHECK_INT(
+            rights_strike(rights, who,
+                          &(struct strike_terms){ .by = S("bot"),
+                                                  .capabilities = { &capability, 1 },
+                                                  .reach = STRIKE_COVERED,
+                                                  .origin = origin }),
+            OK);
+    }
+}
+
+TEST(a_full_record_never_stands_in_the_way_of_a_strike)
+{
+    struct rights *rights = rights_new();
+
+    rights_set_credentials(rights, &credentials);
+    CHECK_INT(grant(rights, everywhere, S("g"), S("x/y")), OK);
+    CHECK_INT(strike(rights, here, STRIKE_COVERED, S("x/*")), OK);
+    CHECK_INT(strike(rights, here, STRIKE_COVERED, S("chat")), OK);
+    strike_in_vain(rights, here, RIGHTS_IN_ROOM);
+    /* Those that took something are the ones that are left. */
+    CHECK_STR(held(rights, S("t"), S("bot")), S("mcp/proposal:*"));
+    CHECK(count_strikes(rights, here) < RIGHTS_MAX_STRIKES);
+    strike_in_vain(rights, here, RIGHTS_IN_ROOM);
+    CHECK_INT(strike(rights, here, STRIKE_COVERED, S("mcp/*")), OK);
+    CHECK_STR(held(rights, S("t"), S("bot")), S(""));
+    CHECK_STR(held(rights, S("u"), S("bot")), S("mcp/proposal:* chat x/y"));
+    rights_free(rights);
+}
+
+TEST(strikes_that_all_take_the_same_do_not_fill_a_record)
+{
+    struct rights *rights = rights_new();
+    char texts[RIGHTS_MAX_STRIKES + 8][32];
+
+    rights_set_credentials(rights, &credentials);
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        /* One star more or less for each bit, so that none covers another one. */
+        size_t len = (size_t)snprintf(texts[i], sizeof(texts[i]), "mcp/proposal:*");
+
+        for (size_t bit = 0; bit < 12; bit++)
+            if (i >> bit & 1)
+                texts[i][bit] = '*';
+        CHECK_INT(strike(rights, here, STRIKE_COVERED, (struct str){ texts[i], len }),
+                  OK);
+    }
+    CHECK(count_strikes(rights, here) <= RIGHTS_MAX_STRIKES);
+    CHECK_STR(held(rights, S("t"), S("bot")), S("chat"));
+    rights_free(rights);
+}
+
+TEST(a_strike_replaces_those_that_it_covers)
+{
+    struct rights *rights = rights_new();
+
+    CHECK_INT(strike(rights, here, STRIKE_COVERED, S("mcp/request:tools/call")), OK);
+    CHECK_INT(strike(rights, here, STRIKE_SAME, S("mcp/request:ping")), OK);
+    CHECK_INT(strike(rights, here, STRIKE_COVERED, S("chat")), OK);
+    CHECK_INT(strike(rights, here, STRIKE_COVERED, S("mcp/request:*")), OK);
+    CHECK_INT(count_strikes(rights, here), 2);
+    CHECK_INT(strike(rights, here, STRIKE_COVERED, S("mcp/request:tools/list")), OK);
+    CHECK_INT(count_strikes(rights, here), 2);
+    /* What was granted for all topics meanwhile is struck all the same. */
+    CHECK_INT(grant(rights, everywhere, S("g"), S("mcp/request:tools/list")), OK);
+    CHECK_INT(strike(rights, here, STRIKE_COVERED, S("mcp/request:tools/list")), OK);
+    CHECK_STR(held(rights, S("t"), S("bot")), S("mcp/proposal:*"));
+    CHECK_STR(held(rights, S("u"), S("bot")),
+              S("mcp/proposal:* mcp/request:tools/list chat"));
+    rights_free(rights);
+}
+
+TEST(one_that_covers_the_words_but_shows_less_replaces_nothing)
+{
+    static const struct str dotted[] = { S("mcp.re*.x") };
+    static const struct str_list mine = { dotted, 1 };
+    struct rights *rights = rights_new();
+
+    CHECK_INT(strike(rights, here, STRIKE_COVERED, S("mcp/*")), OK);
+    CHECK_STR(held_at(rights, here, mine, 0), S(""));
+    CHECK_INT(strike(rights, here, STRIKE_COVERED, S("m*")), OK);
+    CHECK_STR(held_at(rights, here, mine, 0), S(""));
+    rights_free(rights);
+}
+
+TEST(an_administrator_has_room_of_his_own)
+{
+    struct rights *rights = rights_new();
+    struct grant_terms terms = { .id = S("adm"),
+                                 .capabilities = LIST(S("x/y")),
+                                 .origin = RIGHTS_BY_ADMIN };
+    char id[32];
+
+    rights_set_credentials(rights, &credentials);
+    for (size_t i = 0; i < RIGHTS_MAX_GRANTS; i++) {
+        (void)snprintf(id, sizeof(id), "g%zu", i);
+        CHECK_INT(grant(rights, here, str_of(id), S("a/b")), OK);
+    }
+    CHECK_INT(grant(rights, here, S("more"), S("a/b")), ERR_OVERLOAD);
+    CHECK_INT(rights_grant(rights, here, &terms), OK);
+    /* An administrator's strikes are not pruned for a participant's. */
+    CHECK_INT(rights_strike(rights, here,
+                            &(struct strike_terms){ .by = S("boss"),
+                                                    .capabilities = LIST(S("later/*")),
+                                                    .reach = STRIKE_COVERED,
+                                                    .origin = RIGHTS_BY_ADMIN }),
+              OK);
+    strike_in_vain(rights, here, RIGHTS_IN_ROOM);
+    strike_in_vain(rights, here, RIGHTS_IN_ROOM);
+    CHECK_STR(rights_next_strike(rights, here, NULL)->text, S("later/*"));
+    CHECK_STR(held(rights, S("t"), S("bot")), S("mcp/proposal:* chat x/y a/b"));
+    rights_free(rights);
+}
+
+TEST(what_is_counted_comes_back_when_it_goes)
+{
+    static char reason[1024];
+    struct rights *rights = rights_new();
+    struct strike_terms terms = { .by = S("boss"),
+                                  .capabilities = LIST(S("chat")),
+                                  .reach = STRIKE_COVERED };
+    size_t rounds = RIGHTS_TOPICS_BYTES / sizeof(reason);
+
+    memset(reason, 'r', sizeof(reason));
+    for (size_t i = 0; i < 3 * rounds; i++) { /* each replaces the one before */
+        terms.reason = (struct str){ reason, i % 2 ? sizeof(reason) : 0 };
+        CHECK_INT(rights_strike(rights, here, &terms), OK);
+    }
+    CHECK_INT(count_strikes(rights, here), 1);
     rights_free(rights);
 }
 
