@@ -17,8 +17,7 @@ enum {
     SWEEP_ROOMS = 512,          /* looked at in a sweep, or a part of all: */
     SWEEP_PART = 32,
     QUOTED_KIND = 256, /* bytes that all hear of what one may not say */
-    RIGHTS_ARENA = 1 << 20,
-    UNREAD_MAX = 64, /* slices that may wait where another welcome is due */
+    UNREAD_MAX = 64,   /* slices that may wait where another welcome is due */
 };
 
 const struct str presence_names[] = {
@@ -196,36 +195,19 @@ enum err room_may_enter(const struct worker *worker, const struct live_room *roo
 struct str_list room_capabilities(const struct worker *worker, struct str topic,
                                   const struct identity *identity, struct arena *arena)
 {
-    struct rights_key who = { topic, identity->id };
-    struct str_list list = {};
-
-    if (!rights_knows(worker->rights, who))
-        return identity->capabilities;
-    if (rights_in_force(worker->rights, who, identity->capabilities,
-                        loop_wall_ms(worker->loop), arena, &list))
-        list = (struct str_list){}; /* too much to work out is nothing */
-    return list;
+    return holdings_list(worker->rights, topic, identity, loop_wall_ms(worker->loop),
+                         arena);
 }
 
-struct participant *room_participant(struct live_room *room,
-                                     const struct identity *identity)
+struct participant *room_participant(struct live_room *room, struct identity *identity)
 {
     struct worker *worker = room->worker;
     struct topic *topic = &room->room.topic;
-    struct participant *participant;
-    struct capset *caps;
-    struct arena arena;
+    struct capset *caps = holdings_find(&worker->holdings, topic->name, identity,
+                                        loop_wall_ms(worker->loop));
+    struct participant *participant = participant_enter(
+        topic, identity->id, identity->type, caps, loop_now_ms(worker->loop));
 
-    arena_init(&arena, RIGHTS_ARENA);
-    /* Lists are checked when they come in. */
-    if (capset_intern(worker->capsets,
-                      room_capabilities(worker, topic->name, identity, &arena), &caps,
-                      NULL))
-        abort();
-    arena_done(&arena);
-    participant = participant_enter(topic, identity->id, identity->type, caps,
-                                    loop_now_ms(worker->loop));
-    capset_unref(caps);
     if (standing_is_paused(&worker->standings, identity->id))
         participant_pause(participant, true);
     return participant;

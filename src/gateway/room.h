@@ -59,8 +59,7 @@ struct str_list room_capabilities(const struct worker *worker, struct str topic,
                                   const struct identity *identity, struct arena *arena);
 
 /* The participant record of an identity, with the capabilities in force now. */
-struct participant *room_participant(struct live_room *room,
-                                     const struct identity *identity);
+struct participant *room_participant(struct live_room *room, struct identity *identity);
 
 /* Call when a member or visitor has left: starts the linger when the room is empty. */
 void room_left(struct live_room *room);

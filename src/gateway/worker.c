@@ -71,6 +71,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
     worker->flusher = conn_flusher_new(worker->loop, &worker->flush_source);
     token_table_init(&worker->tokens);
     rights_set_credentials(worker->rights, &worker->credentials);
+    holdings_init(&worker->holdings, worker->rights, worker->capsets);
     ticket_table_init(&worker->tickets, settings->config->limits.tickets, TICKETS_PER_ID);
     ticket_table_init(&worker->links, settings->config->limits.tickets, TICKETS_PER_ID);
     throttle_init(&worker->throttle, throttle_limits(settings->config));
@@ -106,6 +107,7 @@ void worker_done(struct worker *worker)
     free(worker->listeners);
     ws_encodings_done(worker);
     map_done(&worker->rooms);
+    holdings_done(&worker->holdings);
     rights_free(worker->rights);
     standings_done(&worker->standings);
     throttle_done(&worker->throttle);

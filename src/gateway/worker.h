@@ -17,6 +17,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "gateway/holdings.h"
 #include "gateway/metrics.h"
 #include "gateway/settings.h"
 #include "identity/identity.h"
@@ -57,6 +58,7 @@ struct worker {
     struct throttle throttle;
     struct map rooms;      /* by topic name */
     struct rights *rights; /* capabilities changed at run time */
+    struct holdings holdings;
     struct map standings;  /* pauses and bars in all topics, see standing.h */
     struct link dirty;     /* rooms with something new to send, in turns */
     struct link offenders; /* the conducts of those with violations */

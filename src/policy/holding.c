@@ -40,6 +40,38 @@ bool rights_knows(const struct rights *rights, struct rights_key who)
     return view.said[0] || view.said[1];
 }
 
+struct rights_version rights_version(const struct rights *rights, struct rights_key who)
+{
+    struct rights_version version = {};
+    struct view view;
+
+    if (rights->records.count == 0)
+        return version;
+    view = view_of(rights, who, 0);
+    if (view.said[0])
+        version.everywhere = view.said[0]->version;
+    if (view.said[1])
+        version.here = view.said[1]->version;
+    return version;
+}
+
+uint64_t rights_lasts_until(const struct rights *rights, struct rights_key who,
+                            uint64_t now_ms)
+{
+    struct view view = view_of(rights, who, now_ms);
+    uint64_t until_ms = UINT64_MAX;
+    const struct grant *grant;
+
+    for (size_t i = 0; i < COUNT(view.said); i++) {
+        if (!view.said[i])
+            continue;
+        LIST_FOREACH(grant, &view.said[i]->grants, link)
+            if (grant->expires_ms > now_ms && grant->expires_ms < until_ms)
+                until_ms = grant->expires_ms;
+    }
+    return until_ms;
+}
+
 /* Is it taken from a credential? */
 static bool is_struck(const struct view *view, struct str text,
                       const struct capability *capability)

@@ -30,6 +30,17 @@ enum err rights_in_force_by_admin(const struct rights *rights, struct rights_key
                                   struct str_list own, uint64_t now_ms,
                                   struct arena *arena, struct str_list *ret);
 
+/* Stays the same as long as nothing is said about the participant that holds here. */
+struct rights_version {
+    uint64_t everywhere;
+    uint64_t here;
+};
+struct rights_version rights_version(const struct rights *rights, struct rights_key who);
+
+/* When the first grant that is in force expires; UINT64_MAX: none does. */
+uint64_t rights_lasts_until(const struct rights *rights, struct rights_key who,
+                            uint64_t now_ms);
+
 /* A credential at work: what it has of its own, when, and how long it lasts (0: for
  * ever). */
 struct rights_bearer {

@@ -26,6 +26,7 @@ struct rights_record {
     struct link grants;
     struct link strikes;
     struct rights_usage usage[RIGHTS_ORIGINS];
+    uint64_t version; /* another one after every change, never one that was */
     char text[];
 };
 
@@ -54,7 +55,7 @@ void strike_apply(struct rights *rights, struct rights_record *record,
 void strikes_prune(struct rights *rights, struct rights_record *record,
                    enum rights_origin origin);
 
-/* rights.c, for strike.c: */
+/* rights.c, for strike.c; the first is called for everything that comes or goes. */
 void rights_count(struct rights *rights, struct rights_record *record,
                   enum rights_origin origin, ptrdiff_t bytes);
 void rights_free_grant(struct rights *rights, struct grant *grant);

@@ -72,6 +72,7 @@ void rights_set_credentials(struct rights *rights,
 void rights_count(struct rights *rights, struct rights_record *record,
                   enum rights_origin origin, ptrdiff_t bytes)
 {
+    record->version = ++rights->order;
     record->usage[origin].bytes += (size_t)bytes;
     if (record->key.topic.len)
         rights->topics_bytes[origin] += (size_t)bytes;
