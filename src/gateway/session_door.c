@@ -88,6 +88,7 @@ static void visit_begin(struct gather *gather, struct gather_part *part)
     /* Old ones go, lest they pile up. */
     token_table_drop_expired(&part->worker->tokens, SOURCES_SESSIONS,
                              loop_wall_ms(part->worker->loop));
+    worker_forget_strangers(part->worker);
     if (session->identity->source == FROM_GUEST)
         worker_add_guest(part->worker, session->identity);
     else
@@ -196,8 +197,7 @@ static void visit_end(struct gather *gather, struct gather_part *part)
 {
     const struct session *session = CONTAINER_OF(gather, struct session, gather);
 
-    (void)token_table_remove(&part->worker->tokens, session->identity->token_hash);
-    part->count = ws_close_token(part->worker, session->identity->token_hash);
+    part->count = worker_end_token(part->worker, session->identity);
 }
 
 static void answer_end(struct gather *gather)

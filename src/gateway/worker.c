@@ -30,6 +30,7 @@ static void on_sweep(struct loop_timer *timer)
     rooms_sweep(worker);
     standings_sweep(&worker->standings, loop_now_ms(worker->loop));
     ws_close_expired(worker);
+    worker_forget_strangers(worker);
     loop_timer_set(worker->loop, timer, SWEEP_MS);
 }
 
@@ -164,17 +165,40 @@ static size_t end_descendants(struct worker *worker, struct str id)
     return count;
 }
 
-size_t worker_end_token(struct worker *worker, const struct identity *identity)
+static size_t end_token(struct worker *worker, const struct identity *identity)
 {
     size_t count = end_credential(worker, identity);
 
-    if (identity_is_from(identity, SOURCES_SESSIONS))
-        return count;
-    count += end_descendants(worker, identity->id);
-    /* Whoever gets a new token of this id begins with what that token says. */
-    if (!token_table_find_id(&worker->tokens, identity->id))
-        rights_forget(worker->rights, identity->id);
+    if (!identity_is_from(identity, SOURCES_SESSIONS))
+        count += end_descendants(worker, identity->id);
     return count;
+}
+
+size_t worker_end_token(struct worker *worker, const struct identity *identity)
+{
+    size_t count = end_token(worker, identity);
+
+    worker_forget_strangers(worker);
+    return count;
+}
+
+void worker_forget_strangers(struct worker *worker)
+{
+    struct identity *local = gateway_local_identity(worker->gateway);
+    uint64_t wall_ms = loop_wall_ms(worker->loop);
+    struct identity *identity;
+    struct map ids;
+
+    if (!rights_has_any(worker->rights))
+        return;
+    map_init(&ids);
+    map_set(&ids, local->id, local);
+    MAP_FOREACH(identity, &worker->tokens.by_hash)
+        if (!identity->expires_ms || wall_ms < identity->expires_ms)
+            map_set(&ids, identity->id, identity);
+    if (rights_retain(worker->rights, &ids))
+        moderation_plan(worker);
+    map_done(&ids);
 }
 
 void worker_add_guest(struct worker *worker, struct identity *guest)
@@ -198,6 +222,7 @@ static void end_guests(struct worker *worker, struct str id)
 
 void worker_add_token(struct worker *worker, struct identity *identity)
 {
+    worker_forget_strangers(worker);
     end_guests(worker, identity->id);
     token_table_add(&worker->tokens, identity);
 }
@@ -220,6 +245,7 @@ static void replace_config_tokens(struct worker *worker, const struct settings *
                                   struct settings *settings)
 {
     end_guests_of(worker, settings);
+    worker_forget_strangers(worker);
     token_table_drop_source(&worker->tokens, FROM_CONFIG);
     for (size_t i = 0; i < settings->identity_count; i++)
         token_table_add(&worker->tokens, settings->identities[i]);
@@ -229,11 +255,12 @@ static void replace_config_tokens(struct worker *worker, const struct settings *
             token_table_find_hash(&worker->tokens, was->token_hash);
 
         if (!is)
-            (void)worker_end_token(worker, was);
+            (void)end_token(worker, was);
         else if (was->is_admin && !is->is_admin)
             (void)end_descendants(worker, was->id); /* they have the role still */
     }
     ws_change_tokens(worker);
+    worker_forget_strangers(worker);
 }
 
 static void apply_to_room(struct live_room *room, const struct settings *settings)

@@ -104,6 +104,11 @@ size_t worker_end_token(struct worker *worker, const struct identity *identity);
 void worker_add_guest(struct worker *worker, struct identity *guest);
 void worker_add_token(struct worker *worker, struct identity *identity);
 
+/* Whoever gets the first credential of an id begins with what that one says: forgets the
+ * rights of all whose last credential has been revoked or has expired. Call before
+ * credentials are added and after they were taken away. */
+void worker_forget_strangers(struct worker *worker);
+
 /* Stops accepting and says good-bye to everyone: 1001. */
 void worker_drain(struct worker *worker);
 bool worker_is_empty(const struct worker *worker);

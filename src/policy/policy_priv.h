@@ -2,7 +2,6 @@
 /* What the sources of this folder share. */
 #pragma once
 
-#include "base/map.h"
 #include "policy/rights.h"
 
 /* ERR_INVALID, with the static text in *ret_why where somebody wants it. */

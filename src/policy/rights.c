@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "policy/policy_priv.h"
 
@@ -154,16 +155,40 @@ struct rights_record *rights_record_next(const struct rights *rights, struct str
     return NULL;
 }
 
+/* Ends those records, which were found before: the table changes with each. */
+static void end_records(struct rights *rights, struct rights_record **found, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        empty_record(rights, found[i]);
+        rights_settle(rights, found[i]);
+    }
+}
+
 void rights_forget(struct rights *rights, struct str id)
 {
+    CLEANUP(xfreep)
+    struct rights_record **found = xcalloc(rights->records.count + 1, sizeof(*found));
     struct rights_record *record;
+    size_t count = 0;
     size_t at = 0;
 
-    while ((record = rights_record_next(rights, id, &at))) {
-        empty_record(rights, record);
-        rights_settle(rights, record);
-        at = 0; /* the table has changed */
-    }
+    while ((record = rights_record_next(rights, id, &at)))
+        found[count++] = record;
+    end_records(rights, found, count);
+}
+
+bool rights_retain(struct rights *rights, const struct map *ids)
+{
+    CLEANUP(xfreep)
+    struct rights_record **found = xcalloc(rights->records.count + 1, sizeof(*found));
+    struct rights_record *record;
+    size_t count = 0;
+
+    MAP_FOREACH(record, &rights->records)
+        if (!map_find(ids, record->key.id))
+            found[count++] = record;
+    end_records(rights, found, count);
+    return count > 0;
 }
 
 /* --- granting --- */
@@ -396,6 +421,11 @@ enum err rights_strike(struct rights *rights, struct rights_key holder,
 }
 
 /* --- walking --- */
+
+bool rights_has_any(const struct rights *rights)
+{
+    return rights->records.count > 0;
+}
 
 struct grant *rights_next_grant(const struct rights *rights, struct rights_key holder,
                                 const struct grant *after)

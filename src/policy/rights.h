@@ -20,6 +20,7 @@
 
 #include "base/err.h"
 #include "base/list.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "policy/capability.h"
 
@@ -146,7 +147,14 @@ void rights_end(struct rights *rights, struct grant *grant);
 /* Forgets all that was said about a participant, in all topics. */
 void rights_forget(struct rights *rights, struct str id);
 
+/* Forgets all that was said about anybody whose id is not in the map. Returns whether
+ * there was something. */
+bool rights_retain(struct rights *rights, const struct map *ids);
+
 /* --- looking --- */
+
+/* Was anything said about anybody? */
+bool rights_has_any(const struct rights *rights);
 
 static inline bool grant_is_used_up(const struct grant *grant)
 {
