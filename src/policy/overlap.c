@@ -15,6 +15,7 @@
 
 #include "base/xalloc.h"
 #include "envelope/kind.h"
+#include "policy/pattern.h"
 #include "policy/respell.h"
 
 /* Bytes stand for themselves. */
@@ -24,15 +25,6 @@ struct row {
     uint16_t *items;
     size_t count;
 };
-
-/* A pattern that names a METHOD covers the same with any CONTEXT. */
-static bool names_method(struct str text)
-{
-    size_t colon = str_find(text, ':', 0);
-
-    return str_starts(text, S("mcp")) && colon < text.len &&
-           str_find(text, ':', colon + 1) == text.len && text.ptr[text.len - 1] != '*';
-}
 
 static struct row row_of(struct str text)
 {
@@ -89,18 +81,6 @@ static struct row with_context(struct row row)
     return row;
 }
 
-/* The first byte that is no part of a word tells the spelling. */
-static bool is_dotted(struct str text)
-{
-    size_t i = 0;
-
-    while (i < text.len &&
-           ((text.ptr[i] >= 'a' && text.ptr[i] <= 'z') ||
-            (text.ptr[i] >= '0' && text.ptr[i] <= '9') || text.ptr[i] == '-'))
-        i++;
-    return i < text.len && text.ptr[i] == '.';
-}
-
 static bool texts_meet(struct str a_text, struct str b_text)
 {
     struct row a = row_of(a_text);
@@ -108,11 +88,11 @@ static bool texts_meet(struct str a_text, struct str b_text)
     bool *places = xcalloc(2 * (b_text.len + 3), sizeof(*places));
     bool *next = places + b_text.len + 3;
     bool they_do = rows_meet(&a, &b, places, next);
-    struct row a_more = names_method(a_text) ? with_context(a) : a;
+    struct row a_more = pattern_covers_contexts(a_text) ? with_context(a) : a;
 
-    if (!they_do && names_method(a_text))
+    if (!they_do && pattern_covers_contexts(a_text))
         they_do = rows_meet(&a_more, &b, places, next);
-    if (!they_do && names_method(b_text)) {
+    if (!they_do && pattern_covers_contexts(b_text)) {
         b = with_context(b);
         they_do = rows_meet(&a, &b, places, next);
     }
@@ -126,7 +106,7 @@ bool capability_overlaps(const struct capability *a, const struct capability *b,
                          size_t *steps)
 {
     struct str b_text = capability_pattern(b);
-    enum dialect dialect = is_dotted(b_text) ? DIALECT_DOTTED : DIALECT_SLASH;
+    enum dialect dialect = pattern_dialect(b_text);
     char space[KIND_MAX_BYTES];
     struct str texts[RESPELL_MAX];
     size_t count = respell_pattern(capability_pattern(a), dialect, space, texts);
@@ -134,7 +114,7 @@ bool capability_overlaps(const struct capability *a, const struct capability *b,
     for (size_t i = 0; i < count; i++) {
         size_t needed = (texts[i].len + 2) * (b_text.len + 2);
 
-        if (is_dotted(texts[i]) != is_dotted(b_text) || needed > *steps)
+        if (pattern_dialect(texts[i]) != dialect || needed > *steps)
             continue;
         *steps -= needed;
         if (texts_meet(texts[i], b_text))

@@ -129,14 +129,14 @@ enum dialect pattern_dialect(struct str text)
 }
 
 /* A star at the end takes the CONTEXT in as it is. */
-static bool names_method(const struct pattern *pattern)
+bool pattern_covers_contexts(struct str text)
 {
-    size_t colons = count_of(pattern->text, ':');
+    size_t colons = count_of(text, ':');
 
-    if (pattern->ends_in_star)
+    if (str_ends(text, S("*")))
         return false;
-    if (pattern->dialect == DIALECT_DOTTED)
-        return colons == 0 && str_starts(pattern->text, S("mcp."));
+    if (pattern_dialect(text) == DIALECT_DOTTED)
+        return colons == 0 && str_starts(text, S("mcp."));
     return colons == 1;
 }
 
@@ -182,7 +182,7 @@ enum err pattern_new(struct str text, struct pattern **ret, const char **ret_why
         return refuse(why, ret_why);
     pattern = compile(text);
     pattern->dialect = pattern_dialect(pattern->text);
-    pattern->covers_contexts = names_method(pattern);
+    pattern->covers_contexts = pattern_covers_contexts(pattern->text);
     *ret = pattern;
     return OK;
 }

@@ -40,6 +40,9 @@ struct str pattern_text(const struct pattern *pattern);
 /* Dotted if a '.' follows the first word, else slash. */
 enum dialect pattern_dialect(struct str text);
 
+/* Does a pattern with this text name a METHOD, so that it covers any CONTEXT of it? */
+bool pattern_covers_contexts(struct str text);
+
 /* `kind` is in its slash spelling, whatever the pattern's. Linear in its length. */
 bool pattern_matches(const struct pattern *pattern, struct str kind);
 

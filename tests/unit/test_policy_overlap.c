@@ -39,6 +39,11 @@ TEST(capabilities_overlap_where_one_kind_is_allowed_by_both)
         { S("cha*"),                   S("cha"),                         false },
         { S("mcp.request.*"),          S("mcp/request:tools/call"),      true  },
         { S("mcp.request.*"),          S("mcp/response:*"),              false },
+        { S("mcp.request.tools/call"), S("mcp.request.tools/call:read"), true  },
+        { S("mcp.request.tools/call"), S("mcp/request:tools/call:read"), true  },
+        { S("mcp.request.tools/list"), S("mcp.request.tools/call:read"), false },
+        { S("mcp.*.tools/call"),       S("mcp.request.tools/call:read"), true  },
+        { S("mcpx.approve.proposal"),  S("mcpx.approve.proposal:a"),     false },
         { S("{\"kind\":\"x/*\",\"payload\":{\"a\":1}}"), S("x/y"),       true  },
     };
     /* clang-format on */
