@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "policy/capset.h"
+#include "policy/outline.h"
 #include "policy/policy_priv.h"
 
 /* What was said in all topics, and here. */
@@ -305,43 +306,102 @@ struct str rights_not_held(const struct rights *rights,
     return fault;
 }
 
-static bool has_uses(const struct view *view, const struct grant *grant)
+/* --- grants that may be used only so often --- */
+
+static bool is_usable(const struct view *view, const struct grant *grant)
 {
     return grant->max_uses && !grant_is_used_up(grant) &&
            (!grant->expires_ms || view->now_ms < grant->expires_ms);
 }
 
-static bool may_use(const struct view *view, const struct grant *grant,
-                    struct rights_use *use)
+/* An object for the kind: the payload decides. */
+struct candidate {
+    struct grant *grant;
+    const struct capability *capability;
+    size_t *places;
+};
+
+struct candidates {
+    struct candidate
+        items[COUNT((struct view){}.said) * RIGHTS_ORIGINS * RIGHTS_MAX_OBJECTS];
+    size_t count;
+};
+
+static void note_candidate(struct candidates *candidates, struct grant *grant,
+                           const struct capability *capability, struct arena *scratch)
 {
-    if (!has_uses(view, grant))
-        return false;
+    size_t *places =
+        arena_alloc(scratch, (capability_count(capability) + 1) * sizeof(*places));
+
+    if (places && candidates->count < COUNT(candidates->items))
+        candidates->items[candidates->count++] =
+            (struct candidate){ grant, capability, places };
+}
+
+/* Does a pattern of the grant allow it? Objects that might are noted. */
+static bool allows_kind(const struct view *view, struct grant *grant,
+                        struct rights_use *use, struct candidates *candidates)
+{
     for (size_t i = 0; i < grant->capabilities.count; i++) {
-        use->by = grant->compiled[i];
-        if (!is_struck_here(view, grant, i) &&
-            capability_allows(use->by, use->kind, use->payload, use->scratch))
+        const struct capability *capability = grant->compiled[i];
+
+        if (!capability_matches_kind(capability, use->kind) ||
+            is_struck_here(view, grant, i))
+            continue;
+        if (!capability_is_object(capability)) {
+            use->by = capability;
             return true;
+        }
+        note_candidate(candidates, grant, capability, use->scratch);
     }
     return false;
+}
+
+/* The first whose conditions the payload meets; one walk is enough for all of them. */
+static struct grant *find_fitting(const struct candidates *candidates,
+                                  struct rights_use *use)
+{
+    struct outline *outline = outline_new();
+    const struct outline_sighting *sightings;
+    struct grant *found = NULL;
+
+    for (size_t i = 0; i < candidates->count; i++)
+        capability_outline(candidates->items[i].capability, outline,
+                           candidates->items[i].places);
+    outline_sort(outline);
+    sightings = outline_walk(outline, use->payload, use->scratch);
+    for (size_t i = 0; sightings && !found && i < candidates->count; i++) {
+        const struct candidate *candidate = &candidates->items[i];
+
+        if (!capability_fits(candidate->capability, sightings, candidate->places,
+                             use->scratch))
+            continue;
+        use->by = candidate->capability;
+        found = candidate->grant;
+    }
+    outline_free(outline);
+    return found;
 }
 
 struct grant *rights_limited(const struct rights *rights, struct rights_key who,
                              struct rights_use *use, uint64_t now_ms)
 {
+    struct candidates candidates;
     struct view view;
     struct grant *grant;
 
     if (rights->records.count == 0)
         return NULL;
+    candidates.count = 0;
     view = view_of(rights, who, now_ms);
     for (size_t i = 0; i < COUNT(view.said); i++) {
         if (!view.said[i])
             continue;
         LIST_FOREACH(grant, &view.said[i]->grants, link)
-            if (may_use(&view, grant, use))
+            if (is_usable(&view, grant) && allows_kind(&view, grant, use, &candidates))
                 return grant;
     }
-    return NULL;
+    return candidates.count ? find_fitting(&candidates, use) : NULL;
 }
 
 /* Walks the grants that have uses left; NULL gives the first. */
@@ -355,7 +415,7 @@ static const struct grant *next_limited(const struct view *view,
         if (!view->said[i])
             continue;
         LIST_FOREACH(grant, &view->said[i]->grants, link) {
-            if (is_behind && has_uses(view, grant))
+            if (is_behind && is_usable(view, grant))
                 return grant;
             is_behind = is_behind || grant == after;
         }

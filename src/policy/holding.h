@@ -67,8 +67,9 @@ struct rights_use {
     const struct capability *by;
 };
 
-/* A grant that may be used only so often and allows this; or NULL. A use counts when the
- * caller says so: grant->uses. */
+/* A grant that may be used only so often and allows this; or NULL. One that does so
+ * whatever the payload goes before those that look into it, as in sets. A use counts when
+ * the caller says so: grant->uses. */
 struct grant *rights_limited(const struct rights *rights, struct rights_key who,
                              struct rights_use *use, uint64_t now_ms);
 

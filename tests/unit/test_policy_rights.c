@@ -267,6 +267,31 @@ TEST(what_may_be_used_so_often_is_listed_without_what_is_over_or_struck)
     rights_free(rights);
 }
 
+TEST(a_grant_by_pattern_goes_before_those_that_look_whatever_came_first)
+{
+    static const struct str caps[] = {
+        S("{\"kind\":\"x/*\",\"payload\":{\"params\":{\"n\":2}}}"),
+        S("{\"kind\":\"x/*\",\"payload\":{\"params\":{\"n\":1}}}"),
+        S("x/y"),
+    };
+
+    for (size_t first = 0; first < COUNT(caps); first++) {
+        struct rights *rights = rights_new();
+        struct grant_terms terms = { .max_uses = 1 };
+
+        for (size_t i = 0; i < COUNT(caps); i++) {
+            size_t which = (first + i) % COUNT(caps);
+
+            terms.id = (struct str){ &"012"[which], 1 };
+            terms.capabilities = (struct str_list){ &caps[which], 1 };
+            CHECK_INT(rights_grant(rights, here, &terms), OK);
+        }
+        CHECK_STR(limited(rights, here, S("x/y"), 0)->id, S("2"));
+        CHECK_STR(limited(rights, here, S("x/z"), 0)->id, S("1"));
+        rights_free(rights);
+    }
+}
+
 TEST(what_may_be_passed_on)
 {
     /* clang-format off */
