@@ -148,8 +148,16 @@ static bool equals_cover(const struct respelt *held, const struct pattern *wante
     return false;
 }
 
+/* It needs no equal: whatever the spelling, it is all there is. */
+static bool is_everything(const struct respelt *respelt)
+{
+    return str_eq(pattern_text(respelt->as_written), S("*"));
+}
+
 bool respelt_covers(const struct respelt *held, const struct respelt *wanted)
 {
+    if (is_everything(held))
+        return true;
     if (dialect_of(held) == dialect_of(wanted))
         return pattern_covers(held->as_written, wanted->as_written);
     return covers_equals(held, wanted) || equals_cover(held, wanted->as_written);
@@ -159,6 +167,8 @@ bool respelt_covers(const struct respelt *held, const struct respelt *wanted)
  * needs equals of `held` that show it too. */
 bool respelt_covers_all_of(const struct respelt *held, const struct respelt *wanted)
 {
+    if (is_everything(held))
+        return true;
     if (dialect_of(held) != dialect_of(wanted) ||
         !pattern_covers(held->as_written, wanted->as_written))
         return false;

@@ -52,6 +52,7 @@ static const struct str kinds[] = {
 
 static const struct str patterns[] = {
     S("*"),
+    S("m*"),
     S("mcp/*"),
     S("mcp/request:*"),
     S("mcp/request:tools/*"),
@@ -70,6 +71,28 @@ static const struct str patterns[] = {
     S("x/*"),
     S("x/y"),
     S("*/y"),
+    S("mcp.*"),
+    S("mcp.request.*"),
+    S("mcp.request.tools/*"),
+    S("mcp.request.tools/call"),
+    S("mcp.request.tools/call:read_*"),
+    S("mcp.re*.x"),
+    S("mcpx.*"),
+    S("chat.*"),
+    S("capability.grant"),
+    S("x.*"),
+    S("{\"kind\":\"mcp/request:*\",\"payload\":{\"n\":1}}"),
+    S("{\"kind\":\"mcp/request:tools/call\",\"payload\":{\"n\":1}}"),
+    S("{\"kind\":\"mcp.request.tools/call\",\"payload\":{\"n\":[1,2]}}"),
+    S("{\"kind\":\"x/*\",\"payload\":{\"n\":\"a*\"}}"),
+    S("{\"kind\":\"x/y\",\"payload\":{\"n\":\"ab\",\"m\":\"!c\"}}"),
+};
+
+/* Each kind comes with each of these. */
+static const struct str payloads[] = {
+    S("{}"),
+    S("{\"n\":1}"),
+    S("{\"n\":\"ab\",\"m\":\"d\"}"),
 };
 
 static const struct str people[] = { S("a"), S("b"), S("c"), S("d"), S("e") };
@@ -93,7 +116,7 @@ struct model {
     struct event events[MAX_EVENTS];
     size_t count;
     struct str own[PEOPLE][3];
-    uint32_t lineage[PEOPLE][TOPICS]; /* kinds that some root on the way could send */
+    uint64_t lineage[PEOPLE][TOPICS]; /* kinds that some root on the way could send */
     uint64_t now_ms;
     uint64_t random;
 };
@@ -104,7 +127,17 @@ static size_t draw(struct model *m, size_t below)
     return (size_t)(m->random >> 33) % below;
 }
 
-static bool covers(struct str held_text, struct str wanted_text)
+static size_t index_of(struct str text)
+{
+    size_t i = 0;
+
+    while (i < COUNT(patterns) && !str_eq(patterns[i], text))
+        i++;
+    CHECK(i < COUNT(patterns));
+    return i;
+}
+
+static bool work_out_cover(struct str held_text, struct str wanted_text)
 {
     struct capability *a, *b;
     bool is_covered;
@@ -117,19 +150,50 @@ static bool covers(struct str held_text, struct str wanted_text)
     return is_covered;
 }
 
-/* The kinds of the universe that a capability allows. */
-static uint32_t mask_of(struct str text)
+/* Asked so often that it is remembered: 0 for not yet, else 1 or 2. */
+static bool covers(struct str held_text, struct str wanted_text)
+{
+    static uint8_t known[COUNT(patterns)][COUNT(patterns)];
+    uint8_t *one = &known[index_of(held_text)][index_of(wanted_text)];
+
+    if (!*one)
+        *one = work_out_cover(held_text, wanted_text) ? 2 : 1;
+    return *one == 2;
+}
+
+static uint64_t work_out_mask(struct str text)
 {
     struct capability *capability;
-    uint32_t mask = 0;
+    struct arena arena;
+    uint64_t mask = 0;
 
     CHECK_INT(capability_new(text, &capability, NULL), OK);
+    arena_init(&arena, 1 << 20);
     for (size_t i = 0; i < COUNT(kinds); i++)
-        if (capability_matches_kind(capability, kinds[i]))
-            mask |= 1u << i;
+        for (size_t k = 0; k < COUNT(payloads); k++)
+            if (capability_allows(capability, kinds[i],
+                                  (struct json_span){ JSON_OBJECT, false, payloads[k] },
+                                  &arena))
+                mask |= 1ull << (i * COUNT(payloads) + k);
+    arena_done(&arena);
     capability_free(capability);
     return mask;
 }
+
+/* What a capability allows of the universe: kinds, each with each payload. */
+static uint64_t mask_of(struct str text)
+{
+    static uint64_t known[COUNT(patterns)];
+    static bool is_known[COUNT(patterns)];
+    size_t i = index_of(text);
+
+    if (!is_known[i])
+        known[i] = work_out_mask(text);
+    is_known[i] = true;
+    return known[i];
+}
+
+_Static_assert(COUNT(kinds) * COUNT(payloads) <= 64);
 
 /* Does an event of this scope hold in the topic? */
 static bool is_here(const struct event *e, size_t topic, size_t person)
@@ -152,10 +216,10 @@ static bool model_is_struck(const struct model *m, size_t topic, size_t person,
 }
 
 /* The kinds that somebody may send, from all that was ever said. */
-static uint32_t model_allowed(const struct model *m, size_t topic, size_t person,
+static uint64_t model_allowed(const struct model *m, size_t topic, size_t person,
                               uint64_t now_ms)
 {
-    uint32_t mask = 0;
+    uint64_t mask = 0;
 
     for (size_t i = 0; i < COUNT(m->own[person]); i++)
         if (m->own[person][i].len &&
@@ -181,12 +245,12 @@ static struct str_list own_of(const struct model *m, size_t person)
     return (struct str_list){ m->own[person], count };
 }
 
-static uint32_t engine_allowed(const struct model *m, const struct rights *rights,
+static uint64_t engine_allowed(const struct model *m, const struct rights *rights,
                                size_t topic, size_t person)
 {
     struct str_list list;
     struct arena arena;
-    uint32_t mask = 0;
+    uint64_t mask = 0;
 
     arena_init(&arena, 1 << 20);
     CHECK_INT(rights_in_force(rights,
@@ -247,7 +311,7 @@ static void member_grants(struct model *m, struct rights *rights, struct event *
 
 static void strikes_something(struct model *m, struct rights *rights, struct event *e)
 {
-    uint32_t gone;
+    uint64_t gone;
 
     e->reach = draw(m, 2) ? STRIKE_COVERED : STRIKE_SAME;
     CHECK_INT(strike(rights, (struct rights_key){ topics[e->topic], people[e->person] },
@@ -318,7 +382,7 @@ static void check_all(const struct model *m, const struct rights *rights)
 {
     for (size_t t = 1; t < TOPICS; t++)
         for (size_t p = 0; p < PEOPLE; p++) {
-            uint32_t allowed = engine_allowed(m, rights, t, p);
+            uint64_t allowed = engine_allowed(m, rights, t, p);
 
             CHECK(allowed == model_allowed(m, t, p, m->now_ms));
             CHECK((allowed & ~m->lineage[p][t]) == 0);
@@ -352,6 +416,28 @@ TEST(random_grant_trees_agree_with_the_model_and_never_widen)
     }
 }
 
+TEST(what_may_stand_for_another_covers_all_that_it_covers)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < COUNT(patterns); i++)
+        for (size_t k = 0; k < COUNT(patterns); k++) {
+            struct capability *a, *b;
+
+            CHECK_INT(capability_new(patterns[i], &a, NULL), OK);
+            CHECK_INT(capability_new(patterns[k], &b, NULL), OK);
+            for (size_t m = 0; capability_covers_all_of(a, b) && m < COUNT(patterns);
+                 m++) {
+                CHECK(!covers(patterns[k], patterns[m]) ||
+                      covers(patterns[i], patterns[m]));
+                count += i != k && covers(patterns[k], patterns[m]);
+            }
+            capability_free(a);
+            capability_free(b);
+        }
+    CHECK(count > 50);
+}
+
 TEST(what_is_proven_covered_is_covered_for_every_kind)
 {
     for (size_t i = 0; i < COUNT(patterns); i++)
@@ -361,15 +447,25 @@ TEST(what_is_proven_covered_is_covered_for_every_kind)
 }
 
 /* The set that a list makes, asked about the whole universe. */
-static uint32_t capset_mask(struct capsets *capsets, struct str_list list)
+static uint64_t capset_mask(struct capsets *capsets, struct str_list list)
 {
     struct capset *set;
-    uint32_t mask = 0;
+    struct arena arena;
+    uint64_t mask = 0;
 
     CHECK_INT(capset_intern(capsets, list, &set, NULL), OK);
+    arena_init(&arena, 1 << 20);
     for (size_t i = 0; i < COUNT(kinds); i++)
-        if (capset_may(set, kinds[i]) == VERDICT_ALLOW)
-            mask |= 1u << i;
+        for (size_t k = 0; k < COUNT(payloads); k++) {
+            struct json_span payload = { JSON_OBJECT, false, payloads[k] };
+            enum verdict verdict = capset_may(set, kinds[i]);
+
+            if (verdict == VERDICT_ALLOW ||
+                (verdict == VERDICT_INSPECT &&
+                 capset_inspect(set, kinds[i], payload, &arena)))
+                mask |= 1ull << (i * COUNT(payloads) + k);
+        }
+    arena_done(&arena);
     capset_unref(set);
     return mask;
 }
@@ -383,10 +479,10 @@ TEST(nothing_is_allowed_by_default_and_adding_never_takes_away)
     for (size_t round = 0; round < 2000; round++) {
         struct str list[6], shuffled[12];
         size_t count = 1 + draw(&m, COUNT(list));
-        uint32_t before = 0;
+        uint64_t before = 0;
 
         for (size_t i = 0; i < count; i++) {
-            uint32_t now;
+            uint64_t now;
 
             list[i] = patterns[draw(&m, COUNT(patterns))];
             now = capset_mask(capsets, (struct str_list){ list, i + 1 });
@@ -422,7 +518,7 @@ TEST(the_order_of_grants_does_not_matter)
         }
         CHECK_INT(grant(other, here, S("again"), given[0]), OK);
         m.now_ms = 1;
-        for (size_t i = 0; i < COUNT(kinds); i++) {
+        for (size_t i = 0; i < COUNT(kinds) * COUNT(payloads); i++) {
             struct str_list a, b;
             struct arena arena;
             bool in_a = false, in_b = false;
