@@ -3,8 +3,9 @@
  * Capabilities of participants, for administrators (MCPx v0.1, 11.3): the same records
  * that capability/grant and capability/revoke write in a room.
  *
- * What holds in all topics is changed on every worker; the first one has decided before.
- * What holds in one topic is decided and changed by the worker where the topic lives.
+ * What holds in all topics is decided and changed by the first worker, at once, and then
+ * changed on every other: all changes come from there, so all workers see one order. What
+ * holds in one topic is decided and changed by the worker where the topic lives.
  */
 #include <stdlib.h>
 
@@ -268,26 +269,31 @@ static void apply(const struct change *change, struct worker *worker, struct str
             moderation_renew(room, change->who.id);
 }
 
+/* Where it is decided, nothing comes between the question and the deed. */
+static enum err carry_out(struct change *change, struct worker *worker)
+{
+    enum err err = decide(change, worker);
+    struct str id;
+
+    if (!err)
+        err = note_in_force(change, worker, &change->old);
+    if (err)
+        return err;
+    apply(change, worker, &id);
+    change->grant_id = arena_str(&change->arena, id);
+    return note_in_force(change, worker, &change->now);
+}
+
 static void visit_change(struct gather *gather, struct gather_part *part)
 {
     struct change *change = CONTAINER_OF(gather, struct change, gather);
-    struct worker *worker = part->worker;
+    bool is_everywhere = change->who.topic.len == 0;
     struct str id;
 
-    if (worker != change->decider) {
-        if (change->who.topic.len == 0)
-            apply(change, worker, &id);
-        return;
-    }
-    if (change->who.topic.len)
-        change->err = decide(change, worker);
-    if (!change->err)
-        change->err = note_in_force(change, worker, &change->old);
-    if (change->err)
-        return;
-    apply(change, worker, &id);
-    change->grant_id = arena_str(&change->arena, id);
-    change->err = note_in_force(change, worker, &change->now);
+    if (is_everywhere && part->worker != change->decider)
+        apply(change, part->worker, &id);
+    else if (!is_everywhere && part->worker == change->decider)
+        change->err = carry_out(change, part->worker);
 }
 
 /* --- answering --- */
@@ -329,18 +335,22 @@ static void reply_change(const struct change *change)
     buf_done(&out);
 }
 
+static void answer(const struct change *change)
+{
+    if (change->err == ERR_TOO_BIG)
+        exchange_fail(change->x, ERR_TOO_LARGE, "The lists are too long.");
+    else if (change->err)
+        exchange_fail(change->x, change->err, "%s", change->why);
+    else
+        reply_change(change);
+}
+
 static void answer_change(struct gather *gather)
 {
     struct change *change = CONTAINER_OF(gather, struct change, gather);
 
-    if (exchange_resume(change->x)) {
-        if (change->err == ERR_TOO_BIG)
-            exchange_fail(change->x, ERR_TOO_LARGE, "The lists are too long.");
-        else if (change->err)
-            exchange_fail(change->x, change->err, "%s", change->why);
-        else
-            reply_change(change);
-    }
+    if (exchange_resume(change->x))
+        answer(change);
     change_free(change);
 }
 
@@ -359,39 +369,49 @@ static struct str make_id(struct arena *arena)
     return kept;
 }
 
+/* Sends a change that was read on its way. It is over already if it is refused here. */
+static void start_change(struct change *change)
+{
+    struct exchange *x = change->x;
+    bool is_everywhere = change->who.topic.len == 0;
+
+    change->decider = is_everywhere
+                          ? x->worker
+                          : worker_of_topic(x->worker->gateway, change->who.topic);
+    change->terms.id = make_id(&change->arena);
+    change->terms.granter = x->identity->id;
+    change->terms.created_ms = change->wall_ms;
+    change->terms.origin = RIGHTS_BY_ADMIN;
+    change->terms.capabilities = change->add;
+    if (is_everywhere)
+        change->err = carry_out(change, x->worker);
+    if (change->err) {
+        answer(change);
+        change_free(change);
+        return;
+    }
+    exchange_suspend(x);
+    gather_start(&change->gather, x->worker);
+}
+
 void admin_capabilities(struct exchange *x)
 {
     struct change *change = xcalloc(1, sizeof(*change));
-    const char *why = "";
-    enum err err;
 
     change->x = x;
     change->wall_ms = loop_wall_ms(x->worker->loop);
     change->gather.visit = visit_change;
     change->gather.done = answer_change;
     arena_init(&change->arena, CHANGE_ARENA);
-    err = read_key(x, change, &why);
-    if (!err)
-        err = read_change(x, change, &why);
-    change->terms.id = make_id(&change->arena);
-    change->terms.granter = x->identity->id;
-    change->terms.created_ms = change->wall_ms;
-    change->terms.origin = RIGHTS_BY_ADMIN;
-    change->terms.capabilities = change->add;
-    change->decider = change->who.topic.len
-                          ? worker_of_topic(x->worker->gateway, change->who.topic)
-                          : x->worker;
-    if (!err && !change->who.topic.len) {
-        err = decide(change, x->worker);
-        why = change->why;
-    }
-    if (err) {
-        exchange_fail(x, err, "%s", why);
-        change_free(change);
+    change->err = read_key(x, change, &change->why);
+    if (!change->err)
+        change->err = read_change(x, change, &change->why);
+    if (!change->err) {
+        start_change(change);
         return;
     }
-    exchange_suspend(x);
-    gather_start(&change->gather, x->worker);
+    answer(change);
+    change_free(change);
 }
 
 /* --- listing --- */

@@ -54,3 +54,20 @@ test('grants of participants leave room for what the administrator adds', async 
     const { id } = rogue.send(envelope('rogue', 'x/y'));
     assert.equal((await expect(rogue, (one) => one.id === id || one.correlation_id === id)).kind, 'x/y');
 });
+
+test('of two changes at once the second one is decided by what the first has done', async () => {
+    const patterns = (name) => Array.from({ length: 600 }, (_, i) => `${name}/${i}`);
+
+    for (let round = 0; round < 10; round++) {
+        const everywhere = (json) => gateway.request('POST /admin/participants/lead/capabilities', { token: 'boss-token', json });
+        const answers = await Promise.all(['a', 'b', 'c'].map((name) => everywhere({ add: patterns(name) })));
+        assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 413, 413]);
+        const added = answers.find(({ status }) => status === 200).json.newCapabilities;
+        for (const topic of ['one', 'two', 'three', 'four']) {
+            const lead = await gateway.join('lead', { topic });
+            assert.deepEqual(lead.welcome.payload.you.capabilities, added, 'on every worker');
+            await lead.close();
+        }
+        assert.equal((await everywhere({ revoke: ['a/*', 'b/*', 'c/*'] })).status, 200);
+    }
+});
