@@ -129,6 +129,12 @@ async function waiting(topic) {
     return json.members.find(({ participantId }) => participantId === 'lazy')?.waiting_bytes ?? 0;
 }
 
+const bytesBetween = (frames, first, second) => {
+    const at = (json) => frames.findIndex((frame) => frame.json === json);
+
+    return frames.slice(at(first) + 1, at(second)).reduce((sum, { text }) => sum + text.length, 0);
+};
+
 for (const routing of ['all', 'directed'])
     test(`D18: over the soft mark it is warned with slow_consumer, and again when it falls behind again (${routing})`, async () => {
         const topic = `soft-${routing}`;
@@ -146,7 +152,10 @@ for (const routing of ['all', 'directed'])
             await expect(lazy, ({ id }) => id === fence.id);
             const jsons = lazy.frames.map(({ json }) => json);
             const warnings = jsons.filter(({ kind }) => kind === 'system/error');
-            assert.deepEqual(warnings.map(({ payload }) => payload.error), ['slow_consumer'], `round ${round}`);
+            assert.ok(warnings.length >= 1 && warnings.every(({ payload }) => payload.error === 'slow_consumer'), `round ${round}`);
+            // The kernel may take all there is, and then it falls behind again: by a whole soft mark.
+            for (let i = 1; i < warnings.length; i++)
+                assert.ok(bytesBetween(lazy.frames, warnings[i - 1], warnings[i]) > 2 ** 20, 'not twice for the same');
             assert.deepEqual(warnings[0].to, ['lazy']);
             assert.ok(warnings[0].payload.waiting_bytes > 2 ** 20);
             assert.equal(warnings[0].payload.outbox_bytes, 2 * 2 ** 20);
