@@ -79,8 +79,8 @@ TEST(an_arena_that_is_too_small_never_allows)
 
 TEST(what_may_be_used_only_so_often_is_asked_last_patterns_before_objects)
 {
-    static const struct str object = S("{\"kind\":\"x/*\",\"payload\":{\"c\":1}}");
-    static const struct str limited[] = { object, S("x/*"), S("chat") };
+    static const struct str limited[] = { S("{\"kind\":\"x/*\",\"payload\":{\"c\":1}}"),
+                                          S("x/*"), S("chat") };
     struct str text = TEXT("e", "x/y", "{\"c\":1}");
     /* clang-format off */
     static const struct { struct str_list held, limited; const char *said; } cases[] = {
