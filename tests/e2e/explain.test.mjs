@@ -175,6 +175,20 @@ test('explain --as: knows grants that may be used only so often, and asks them l
     assert.equal((await gateway.post('eve-token', 'few', status('participant/status', { id: '2' }))).status, 403);
 });
 
+test('explain --as: of grants of so many uses patterns are asked before objects, as admission does', async () => {
+    const object = { kind: `${call}:*`, payload: { params: { name: 'read_*' } } };
+    const spoof = calling('', { payload: { method: 'tools/list', params: { name: 'read_x', arguments: {} } } });
+    const grant = (capabilities) => gateway.request('POST /admin/participants/eve/capabilities?topic=both',
+        { token: 'boss-token', json: { add: capabilities, max_uses: 1 } });
+
+    assert.equal((await grant([object])).status, 200);
+    assert.match(explain(as('eve', '--topic', 'both'), spoof).stdout, /^refused: kind_payload_mismatch$/m);
+    assert.equal((await gateway.post('eve-token', 'both', spoof)).json.error, 'kind_payload_mismatch');
+    assert.equal((await grant([object, call])).status, 200);
+    assert.equal(explain(as('eve', '--topic', 'both'), spoof).status, 0);
+    assert.equal((await gateway.post('eve-token', 'both', spoof)).status, 200);
+});
+
 test('explain: says what it does not judge', () => {
     const unjudged = /rates, the loop guard, a missing correlation_id, a repeated id,\s+the state of proposals, (and )?the rules of grants, moderation and invitations/;
 
