@@ -61,9 +61,10 @@ static struct holding *holding_new(struct holdings *holdings, struct str key,
                                    struct identity *identity)
 {
     struct holding *holding = xcalloc(1, sizeof(*holding) + key.len);
+    struct holding *oldest = LIST_FIRST(&holdings->recent, struct holding, link);
 
-    if (holdings->by_key.count >= HOLDINGS_MAX)
-        forget(holdings, LIST_FIRST(&holdings->recent, struct holding, link));
+    if (oldest && holdings->by_key.count >= HOLDINGS_MAX)
+        forget(holdings, oldest);
     memcpy(holding->text, key.ptr, key.len);
     holding->key = (struct str){ holding->text, key.len };
     holding->identity = identity_ref(identity);
