@@ -89,8 +89,7 @@ static struct live_room *room_new(struct worker *worker, struct str topic,
                &(struct topic_setup){ .name = { room->name, topic.len },
                                       .native = &worker->plain.encoding,
                                       .settings = &settings->topic,
-                                      .ops = &topic_ops,
-                                      .scratch = loop_scratch(worker->loop) });
+                                      .ops = &topic_ops });
     room->room.rules = &settings->rules;
     room->was_told_strict = settings->rules.is_strict;
     ledger_init(&room->room.ledger, &settings->ledger);

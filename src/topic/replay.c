@@ -10,7 +10,7 @@
 #include "topic/reading.h"
 #include "topic/topic_priv.h"
 
-enum { BATCH_BYTES = 64 * 1024 };
+enum { BATCH_BYTES = 64 * 1024, SCRATCH_BYTES = 64 << 20 };
 
 static void send_gap(struct member *m, struct str after, uint64_t missed)
 {
@@ -41,16 +41,19 @@ static bool is_addressed_to(const struct topic *topic, const struct entry *entry
                             struct str id)
 {
     struct envelope env;
-    struct envelope_problem problem;
+    struct arena arena;
+    bool is_named;
 
     if (entry->also_hash && entry->also_hash == hash_of(&topic->ring.key, id))
         return true;
-    arena_reset(topic->scratch);
+    /* One of its own: this happens while other things are being done. */
+    arena_init(&arena, SCRATCH_BYTES);
     /* It was admitted, so it scans. */
-    if (envelope_scan(entry_text(entry), JSON_MAX_DEPTH, DIALECT_SLASH, topic->scratch,
-                      &env, &problem))
-        return false;
-    return envelope_names(&env, id);
+    is_named = envelope_scan(entry_text(entry), JSON_MAX_DEPTH, DIALECT_SLASH, &arena,
+                             &env, NULL) == OK &&
+               envelope_names(&env, id);
+    arena_done(&arena);
+    return is_named;
 }
 
 bool topic_entry_concerns(const struct topic *topic, const struct entry *entry,

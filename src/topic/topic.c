@@ -16,8 +16,7 @@ void topic_init(struct topic *topic, const struct topic_setup *setup)
 
     *topic = (struct topic){ .name = setup->name,
                              .ops = setup->ops,
-                             .settings = setup->settings,
-                             .scratch = setup->scratch };
+                             .settings = setup->settings };
     lane_init(&topic->native, setup->native);
     list_init(&topic->lanes);
     ring_init(&topic->ring, setup->settings->ring_messages, setup->settings->ring_bytes);

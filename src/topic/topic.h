@@ -58,7 +58,6 @@ struct topic {
     struct str name; /* owned by the creator, outlives the topic */
     const struct topic_ops *ops;
     const struct topic_settings *settings;
-    struct arena *scratch; /* the loop's; used inside one call only */
     struct lane native;
     struct link lanes; /* all others */
     struct ring ring;
@@ -86,7 +85,6 @@ struct topic_setup {
     const struct encoding *native;
     const struct topic_settings *settings;
     const struct topic_ops *ops;
-    struct arena *scratch;
 };
 
 void topic_init(struct topic *topic, const struct topic_setup *setup);

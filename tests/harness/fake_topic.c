@@ -133,7 +133,6 @@ void fake_topic_init(struct fake_topic *fake, const struct topic_settings *setti
     static const struct str chat[] = { S("chat") };
 
     *fake = (struct fake_topic){ .settings = settings ? *settings : roomy };
-    arena_init(&fake->scratch, 1 << 20);
     fake->capsets = capsets_new();
     CHECK_INT(
         capset_intern(fake->capsets, (struct str_list){ chat, 1 }, &fake->caps, NULL),
@@ -141,8 +140,7 @@ void fake_topic_init(struct fake_topic *fake, const struct topic_settings *setti
     topic_init(&fake->topic, &(struct topic_setup){ .name = S("room"),
                                                     .native = &fake_plain,
                                                     .settings = &fake->settings,
-                                                    .ops = &topic_ops,
-                                                    .scratch = &fake->scratch });
+                                                    .ops = &topic_ops });
 }
 
 void fake_topic_done(struct fake_topic *fake)
@@ -151,7 +149,6 @@ void fake_topic_done(struct fake_topic *fake)
     topic_done(&fake->topic);
     capset_unref(fake->caps);
     capsets_free(fake->capsets);
-    arena_done(&fake->scratch);
 }
 
 /* --- members --- */

@@ -32,7 +32,6 @@ size_t dice_throw(struct dice *dice, size_t sides); /* 0 … sides - 1 */
 struct fake_topic {
     struct topic topic;
     struct topic_settings settings;
-    struct arena scratch;
     struct capsets *capsets;
     struct capset *caps; /* of everybody: chat */
     uint64_t wall_ms;

@@ -97,8 +97,7 @@ static void gate_init(struct gate *gate)
                &(struct topic_setup){ .name = S("room"),
                                       .native = &fake_plain,
                                       .settings = &gate->topic_settings,
-                                      .ops = &topic_ops,
-                                      .scratch = &gate->scratch });
+                                      .ops = &topic_ops });
     gate->room.rules = &gate->rules;
     ledger_init(&gate->room.ledger, &gate->ledger_settings);
     join(gate, &gate->a, S("a"), (struct str_list){ agent, 4 }, ROUTE_DIRECTED);

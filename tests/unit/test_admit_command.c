@@ -236,8 +236,7 @@ static void gate_init(struct gate *gate)
                &(struct topic_setup){ .name = S("room"),
                                       .native = &fake_plain,
                                       .settings = &gate->topic_settings,
-                                      .ops = &topic_ops,
-                                      .scratch = &gate->scratch });
+                                      .ops = &topic_ops });
     ledger_init(&gate->room.ledger, &gate->ledger_settings);
     gate->room.rules = &gate->rules;
     gate->room.rights = rights_new();
