@@ -15,7 +15,7 @@
 #include "base/xalloc.h"
 #include "gateway/doors.h"
 #include "gateway/gateway.h"
-#include "gateway/moderation.h"
+#include "gateway/grants.h"
 #include "gateway/room.h"
 
 enum { CHANGE_ARENA = 8 << 20, ID_BYTES = 6, ID_TEXT = 4 + 2 * ID_BYTES };
@@ -262,11 +262,11 @@ static void apply(const struct change *change, struct worker *worker, struct str
     (void)rights_strike(worker->rights, change->who, &remove);
     (void)rights_strike(worker->rights, change->who, &revoke);
     *ret_id = grant_missing(change, worker);
-    moderation_plan(worker);
+    grants_plan(worker);
     MAP_FOREACH(room, &worker->rooms)
         if (change->who.topic.len == 0 ||
             str_eq(change->who.topic, room->room.topic.name))
-            moderation_renew(room, change->who.id);
+            grants_renew(room, change->who.id);
 }
 
 /* Where it is decided, nothing comes between the question and the deed. */
@@ -442,7 +442,7 @@ static void write_record(const struct rights *rights, struct rights_key who,
     json_key(w, S("grants"));
     json_array_open(w);
     while ((grant = rights_next_grant(rights, who, grant)))
-        moderation_write_grant(grant, w);
+        grant_write(grant, w);
     json_array_close(w);
     json_key(w, S("strikes"));
     json_array_open(w);

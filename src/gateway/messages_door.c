@@ -13,6 +13,7 @@
 #include "gateway/auth.h"
 #include "gateway/doors.h"
 #include "gateway/entrance.h"
+#include "gateway/grants.h"
 #include "gateway/moderation.h"
 #include "topic/reading.h"
 
@@ -114,7 +115,7 @@ static void post(struct exchange *x, struct live_room *room, enum dialect dialec
     worker->metrics.bytes_received += x->body.len;
     room_flush_presence(room);
     if (loop_wall_ms(worker->loop) >= worker->rights_due_ms)
-        moderation_expire(worker);
+        grants_expire(worker);
     a = (struct admission){ .room = &room->room,
                             .sender = room_participant(room, x->identity),
                             .dialect = dialect,

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "gateway/gateway.h"
+#include "gateway/grants.h"
 #include "gateway/moderation.h"
 #include "gateway/standing.h"
 
@@ -342,7 +343,7 @@ void room_welcome(struct live_room *room, struct member *member)
     json_put_str(&w, S("validation"), validation_name(room));
     json_put_bool(&w, S("announced"), me->announced == ANNOUNCED_PRESENT);
     room_write_proposals(room, dialect, &w);
-    moderation_show_grants(room, me->id, dialect, &w);
+    grants_show(room, me->id, dialect, &w);
     json_object_close(&w);
     system_end(&w);
     member_send_roster(member, buf_str(&out), others_at);

@@ -6,7 +6,7 @@
 #include "base/xalloc.h"
 #include "gateway/gateway.h"
 #include "gateway/http_door.h"
-#include "gateway/moderation.h"
+#include "gateway/grants.h"
 #include "gateway/room.h"
 #include "gateway/standing.h"
 #include "gateway/ws_door.h"
@@ -77,7 +77,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
     ticket_table_init(&worker->links, settings->config->limits.tickets, TICKETS_PER_ID);
     throttle_init(&worker->throttle, throttle_limits(settings->config));
     map_init(&worker->rooms);
-    moderation_init(worker);
+    grants_init(worker);
     map_init(&worker->standings);
     list_init(&worker->dirty);
     list_init(&worker->offenders);
@@ -197,7 +197,7 @@ void worker_forget_strangers(struct worker *worker)
         if (!identity->expires_ms || wall_ms < identity->expires_ms)
             map_set(&ids, identity->id, identity);
     if (rights_retain(worker->rights, &ids))
-        moderation_plan(worker);
+        grants_plan(worker);
     map_done(&ids);
 }
 

@@ -18,6 +18,7 @@
 #include "envelope/system.h"
 #include "gateway/entrance.h"
 #include "gateway/gateway.h"
+#include "gateway/grants.h"
 #include "gateway/moderation.h"
 #include "gateway/room.h"
 #include "gateway/upgrade.h"
@@ -283,7 +284,7 @@ static void judge(struct ws_client *client, struct live_room *room, struct str t
  * may be the one whose envelope is being received. */
 [[gnu::cold]] static bool outlives_expiry(struct ws_client *client)
 {
-    moderation_expire(client->worker);
+    grants_expire(client->worker);
     return !client->is_closing;
 }
 
