@@ -110,6 +110,7 @@ static void answer_begin(struct gather *gather)
         json_put_str(&w, S("token"), buf_str(&session->secret));
         json_put_str(&w, S("id"), session->identity->id);
         json_put_bool(&w, S("admin"), session->identity->is_admin);
+        json_put_strs(&w, S("topics"), session->identity->topics);
         json_put_time(&w, S("expires_at"), session->identity->expires_ms);
         json_object_close(&w);
         exchange_json(session->x, 200, &out);

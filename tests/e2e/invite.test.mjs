@@ -81,7 +81,7 @@ test('the inviter alone gets a ticket; it opens this topic once, with these capa
     assert.deepEqual([heard.from, heard.correlation_id, heard.payload],
         ['system:gateway', sent.id, { inviter: 'host', participant: 'guest', expires_at: payload.expires_at }]);
     const session = await redeem(payload.ticket);
-    assert.deepEqual([session.status, session.json.id, session.json.admin], [200, 'guest', false]);
+    assert.deepEqual([session.status, session.json.id, session.json.admin, session.json.topics], [200, 'guest', false, [topic]]);
     assert.equal((await redeem(payload.ticket)).status, 401, 'once');
     const guest = await gateway.join('guest', { topic, token: session.json.token });
     assert.deepEqual(guest.welcome.payload.you, { id: 'guest', capabilities: ['chat', 'mcp/request:tools/*'], moot: { type: 'human' } });
