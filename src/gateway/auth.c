@@ -236,6 +236,23 @@ bool auth_is_in_force(const struct worker *worker, const struct identity *identi
     return token_table_find_hash(&worker->tokens, identity->token_hash) != NULL;
 }
 
+void auth_again(struct exchange *x, auth_done on_done)
+{
+    struct identity *now;
+
+    if (x->identity && !auth_is_in_force(x->worker, x->identity)) {
+        on_done(x, ERR_UNAUTHORIZED, "The token was revoked or has expired.");
+        return;
+    }
+    now = x->identity ? token_table_find_hash(&x->worker->tokens, x->identity->token_hash)
+                      : NULL;
+    if (now && now != x->identity) {
+        identity_unref(x->identity);
+        x->identity = identity_ref(now);
+    }
+    decide(x, on_done);
+}
+
 static void on_ticket_spent(struct exchange *x, struct identity *identity)
 {
     if (identity && !auth_is_in_force(x->worker, identity)) {

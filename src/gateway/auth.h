@@ -15,6 +15,11 @@
 void auth_start(struct exchange *x,
                 void (*on_done)(struct exchange *x, enum err err, const char *why));
 
+/* The same for one who was let in before: a credential may go, or mean something else,
+ * while the body of a request is under way. */
+void auth_again(struct exchange *x,
+                void (*on_done)(struct exchange *x, enum err err, const char *why));
+
 /* Does the credential still count: neither revoked nor expired? */
 bool auth_is_in_force(const struct worker *worker, const struct identity *identity);
 

@@ -378,6 +378,14 @@ static void fail_head(struct http_client *client, enum err err, const char *why)
 
 /* --- a request, step by step --- */
 
+static void on_still_authenticated(struct exchange *x, enum err err, const char *why)
+{
+    if (err)
+        exchange_fail(x, err, "%s", why);
+    else
+        x->route->handle(x);
+}
+
 static void handle(struct exchange *x)
 {
     struct http_client *client = x->client;
@@ -386,7 +394,7 @@ static void handle(struct exchange *x)
     loop_timer_clear(client->worker->loop, &client->timer);
     x->body = buf_str(&x->body_buf);
     conn_pause_reads(&client->conn, true);
-    x->route->handle(x);
+    auth_again(x, on_still_authenticated);
 }
 
 static void begin_body(struct exchange *x)
