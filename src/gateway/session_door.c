@@ -67,7 +67,7 @@ struct session {
     struct gather gather;
     struct exchange *x;
     struct identity *identity;
-    struct identity *invitation; /* that it takes the place of, or NULL */
+    struct identity *parent; /* what it comes from */
     struct buf secret;
 };
 
@@ -77,7 +77,7 @@ static void session_free(struct session *session)
     crypto_wipe(session->secret.ptr, session->secret.len);
     buf_done(&session->secret);
     identity_unref(session->identity);
-    identity_unref(session->invitation);
+    identity_unref(session->parent);
     free(session);
 }
 
@@ -89,12 +89,48 @@ static void visit_begin(struct gather *gather, struct gather_part *part)
     token_table_drop_expired(&part->worker->tokens, SOURCES_SESSIONS,
                              loop_wall_ms(part->worker->loop));
     worker_forget_strangers(part->worker);
-    if (session->identity->source == FROM_GUEST)
-        worker_add_guest(part->worker, session->identity);
-    else
+    if (!auth_is_in_force(part->worker, session->parent))
+        return; /* revoked meanwhile; another worker may not know yet */
+    if (session->identity->source != FROM_GUEST)
         token_table_add(&part->worker->tokens, session->identity);
-    if (session->invitation)
-        (void)token_table_remove(&part->worker->tokens, session->invitation->token_hash);
+    else if (!worker_add_guest(part->worker, session->identity))
+        return;
+    part->count = 1;
+    if (session->parent->source == FROM_INVITATION)
+        (void)token_table_remove(&part->worker->tokens, session->parent->token_hash);
+}
+
+static void visit_end(struct gather *gather, struct gather_part *part)
+{
+    const struct session *session = CONTAINER_OF(gather, struct session, gather);
+
+    part->count = worker_end_token(part->worker, session->identity);
+}
+
+static void refuse_ticket(struct exchange *x)
+{
+    x->worker->metrics.logins_failed++;
+    throttle_failed(&x->worker->throttle, str_of(exchange_peer(x)->address),
+                    loop_now_ms(x->worker->loop));
+    exchange_fail(x, ERR_UNAUTHORIZED,
+                  "The ticket is not known, was used, or has expired.");
+}
+
+static void answer_undone(struct gather *gather)
+{
+    struct session *session = CONTAINER_OF(gather, struct session, gather);
+
+    if (exchange_resume(session->x))
+        refuse_ticket(session->x);
+    session_free(session);
+}
+
+/* It begins on all workers or on none. */
+static void undo(struct session *session)
+{
+    gather_done(&session->gather);
+    session->gather = (struct gather){ .visit = visit_end, .done = answer_undone };
+    gather_start(&session->gather, session->x->worker);
 }
 
 static void answer_begin(struct gather *gather)
@@ -103,6 +139,10 @@ static void answer_begin(struct gather *gather)
     struct json_writer w;
     struct buf out;
 
+    if (gather_total(gather) < gather->part_count) {
+        undo(session);
+        return;
+    }
     if (exchange_resume(session->x)) {
         buf_init(&out, 1 << 20);
         json_write_init(&w, &out);
@@ -140,11 +180,7 @@ static void begin_session(struct exchange *x, struct identity *identity)
         identity = NULL;
     }
     if (!identity) {
-        x->worker->metrics.logins_failed++;
-        throttle_failed(&x->worker->throttle, str_of(exchange_peer(x)->address),
-                        loop_now_ms(x->worker->loop));
-        exchange_fail(x, ERR_UNAUTHORIZED,
-                      "The ticket is not known, was used, or has expired.");
+        refuse_ticket(x);
         return;
     }
     session = xcalloc(1, sizeof(*session));
@@ -158,9 +194,7 @@ static void begin_session(struct exchange *x, struct identity *identity)
     template.lasts_ms = identity_lasts_ms(identity);
     token_draw(&template, &session->secret);
     session->identity = identity_new(&template);
-    if (identity->source == FROM_INVITATION)
-        session->invitation = TAKE(identity);
-    identity_unref(identity);
+    session->parent = identity; /* was given to us */
     session->x = x;
     session->gather.visit = visit_begin;
     session->gather.done = answer_begin;
@@ -192,13 +226,6 @@ void session_post(struct exchange *x)
         return;
     }
     ticket_spend(x, TICKET_FOR_SESSION, req.ticket, begin_session);
-}
-
-static void visit_end(struct gather *gather, struct gather_part *part)
-{
-    const struct session *session = CONTAINER_OF(gather, struct session, gather);
-
-    part->count = worker_end_token(part->worker, session->identity);
 }
 
 static void answer_end(struct gather *gather)

@@ -5,8 +5,8 @@
 
 #include "base/xalloc.h"
 #include "gateway/gateway.h"
-#include "gateway/http_door.h"
 #include "gateway/grants.h"
+#include "gateway/http_door.h"
 #include "gateway/room.h"
 #include "gateway/standing.h"
 #include "gateway/ws_door.h"
@@ -39,14 +39,19 @@ static bool next_credential(const struct rights_credentials *self, struct str id
 {
     const struct worker *worker =
         CONTAINER_OF((uintptr_t)self, struct worker, credentials); /* drops const */
-    const struct identity *identity;
+    const struct identity *local = gateway_local_identity(worker->gateway);
+    const struct identity *identity = NULL;
 
-    while ((identity = map_next(&worker->tokens.by_hash, at)))
+    while (*at != SIZE_MAX && (identity = map_next(&worker->tokens.by_hash, at)))
         if (str_eq(identity->id, id)) {
             *ret_own = identity->capabilities;
             return true;
         }
-    return false;
+    if (*at == SIZE_MAX || !str_eq(local->id, id))
+        return false;
+    *at = SIZE_MAX; /* it stands in no table, and comes last */
+    *ret_own = local->capabilities;
+    return true;
 }
 
 static struct throttle_limits throttle_limits(const struct config *config)
@@ -189,6 +194,7 @@ void worker_forget_strangers(struct worker *worker)
     struct identity *identity;
     struct map ids;
 
+    ws_close_expired(worker); /* nobody acts whose strikes are forgotten */
     if (!rights_has_any(worker->rights))
         return;
     map_init(&ids);
@@ -201,10 +207,12 @@ void worker_forget_strangers(struct worker *worker)
     map_done(&ids);
 }
 
-void worker_add_guest(struct worker *worker, struct identity *guest)
+bool worker_add_guest(struct worker *worker, struct identity *guest)
 {
-    if (!token_table_find_like(&worker->tokens, guest->id, SOURCES_TOKENS))
-        token_table_add(&worker->tokens, guest);
+    if (token_table_find_like(&worker->tokens, guest->id, SOURCES_TOKENS))
+        return false;
+    token_table_add(&worker->tokens, guest);
+    return true;
 }
 
 /* With what was granted to them: whoever has a token begins with what that says. */

@@ -100,8 +100,8 @@ void worker_apply(struct worker *worker, struct settings *settings);
 size_t worker_end_token(struct worker *worker, const struct identity *identity);
 
 /* Guests give way to whoever has a token of their id (case folded): so one id is one
- * person, in whatever order workers hear of both. */
-void worker_add_guest(struct worker *worker, struct identity *guest);
+ * person, in whatever order workers hear of both. False: there is such a token. */
+bool worker_add_guest(struct worker *worker, struct identity *guest);
 void worker_add_token(struct worker *worker, struct identity *identity);
 
 /* Whoever gets the first credential of an id begins with what that one says: forgets the
