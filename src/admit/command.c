@@ -135,6 +135,15 @@ static enum err read_target(const struct envelope *env, const struct form *form,
                       : "a participant id has 1 to 256 bytes");
 }
 
+static size_t count_objects(struct str_list capabilities)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < capabilities.count; i++)
+        count += capability_text_is_object(capabilities.items[i]);
+    return count;
+}
+
 static enum err read_capabilities(const struct fields *fields, struct arena *arena,
                                   struct command *ret, struct command_problem *problem)
 {
@@ -153,6 +162,8 @@ static enum err read_capabilities(const struct fields *fields, struct arena *are
         return bad(problem, field, "at least one is needed");
     if (ret->capabilities.count > COMMAND_MAX_CAPABILITIES)
         return bad(problem, field, "at most 64");
+    if (count_objects(ret->capabilities) > COMMAND_MAX_OBJECTS)
+        return bad(problem, field, "at most 8 with conditions on the payload");
     return OK;
 }
 

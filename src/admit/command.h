@@ -28,6 +28,7 @@ enum command_verb {
 enum {
     COMMAND_MAX_REASON = 1024,
     COMMAND_MAX_CAPABILITIES = 64,
+    COMMAND_MAX_OBJECTS = 8, /* of them: each is compared with all that are held */
     COMMAND_MAX_USES = 1'000'000'000,
     INVITE_DEFAULT_S = 3600,
     INVITE_MAX_S = 7 * 24 * 3600,

@@ -242,9 +242,12 @@ static bool has_too_many(const struct rights_usage *usage)
 void strikes_prune(struct rights *rights, struct rights_record *record,
                    enum rights_origin origin)
 {
+    /* What participants take from each other is kept only as long as it takes something:
+     * else one could fill all there is with what takes nothing. */
+    bool is_asked = origin == RIGHTS_IN_ROOM && rights->credentials;
     struct hunt hunt = {};
 
-    if (!has_too_many(&record->usage[origin]))
+    if (!is_asked && !has_too_many(&record->usage[origin]))
         return;
     map_init(&hunt.known);
     note_credentials(&hunt, rights, record->key.id);

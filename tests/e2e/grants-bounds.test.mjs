@@ -71,3 +71,16 @@ test('of two changes at once the second one is decided by what the first has don
         assert.equal((await everywhere({ revoke: ['a/*', 'b/*', 'c/*'] })).status, 200);
     }
 });
+
+test('what takes nothing from anybody is not kept', async () => {
+    const strikes = async () => {
+        const { json } = await gateway.request('GET /admin/participants/lead/grants?topic=kept', { token: 'boss-token' });
+        return json.rights.filter(({ topic }) => topic === 'kept').flatMap((record) => record.strikes.map(({ capability }) => capability));
+    };
+
+    await fill('rogue', 'kept', 'capability/revoke', 'lead', 'mcp/request:none/');
+    assert.deepEqual(await strikes(), []);
+    assert.equal((await post('rogue', 'kept', 'capability/revoke', { recipient: 'lead', capabilities: ['mcp/*', 'mcp/request:x'] })).status, 200);
+    assert.deepEqual(await strikes(), ['mcp/*']);
+    assert.equal((await post('lead', 'kept', 'mcp/request:tools/list', {})).status, 403);
+});

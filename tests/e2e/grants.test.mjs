@@ -436,13 +436,19 @@ test('who does not read his welcomes is closed before they fill the memory', asy
     assert.deepEqual(await bot.closed(), { code: 4008, reason: 'slow_consumer: the outbox is full' });
 });
 
-test('more conditions on payloads than a set may have are refused', async () => {
+test('more conditions on payloads than a set may have are refused, and more than eight at once', async () => {
     const [, keeper, bot] = await room('keeper', 'bot');
-    const reads = (from) => Array.from({ length: 64 }, (_, i) => ({ kind: 'mcp/request:tools/call', payload: { params: { name: `read_${from + i}` } } }));
-    const first = grant(keeper, 'bot', reads(0));
+    const reads = (from, length) => Array.from({ length }, (_, i) => ({ kind: 'mcp/request:tools/call', payload: { params: { name: `read_${from + i}` } } }));
 
-    await expect(bot, (json) => isAck(json) && json.correlation_id === first.id);
-    assert.equal((await refused(keeper, grant(keeper, 'bot', reads(64)))).error, 'unavailable');
+    for (let i = 0; i < 8; i++) {
+        const { id } = grant(keeper, 'bot', reads(8 * i, 8));
+        await expect(bot, (json) => isAck(json) && json.correlation_id === id);
+    }
+    assert.equal((await refused(keeper, grant(keeper, 'bot', reads(64, 1)))).error, 'unavailable');
+    for (const sent of [grant(keeper, 'bot', reads(0, 9)), revoke(keeper, 'bot', { capabilities: reads(0, 9) })]) {
+        const { error, field } = await refused(keeper, sent);
+        assert.deepEqual([error, field], ['malformed_envelope', 'payload.capabilities']);
+    }
     assert.equal(await may(bot, 'chat'), true);
 });
 
