@@ -85,8 +85,7 @@ static void show_live(const struct live_room *room, struct rights_key key,
     const struct grant *grant = NULL;
 
     while ((grant = rights_next_grant(room->worker->rights, key, grant)))
-        if (!grant_is_used_up(grant) &&
-            (!grant->expires_ms || now_ms < grant->expires_ms))
+        if (!grant_is_over(grant, now_ms))
             show_grant(grant, dialect, w);
 }
 

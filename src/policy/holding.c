@@ -20,6 +20,11 @@ struct view {
     uint64_t now_ms;
 };
 
+#define EACH_GRANT(var, view)                                    \
+    for (size_t _said = 0; _said < COUNT((view)->said); _said++) \
+        if ((view)->said[_said])                                 \
+            LIST_FOREACH(var, &(view)->said[_said]->grants, link)
+
 static struct view view_of(const struct rights *rights, struct rights_key who,
                            uint64_t now_ms)
 {
@@ -63,13 +68,9 @@ uint64_t rights_lasts_until(const struct rights *rights, struct rights_key who,
     uint64_t until_ms = UINT64_MAX;
     const struct grant *grant;
 
-    for (size_t i = 0; i < COUNT(view.said); i++) {
-        if (!view.said[i])
-            continue;
-        LIST_FOREACH(grant, &view.said[i]->grants, link)
-            if (grant->expires_ms > now_ms && grant->expires_ms < until_ms)
-                until_ms = grant->expires_ms;
-    }
+    EACH_GRANT(grant, &view)
+        if (grant->expires_ms > now_ms && grant->expires_ms < until_ms)
+            until_ms = grant->expires_ms;
     return until_ms;
 }
 
@@ -106,7 +107,7 @@ static bool is_struck_here(const struct view *view, const struct grant *grant, s
 
 static bool is_in_force(const struct view *view, const struct grant *grant)
 {
-    return !grant->max_uses && (!grant->expires_ms || view->now_ms < grant->expires_ms);
+    return !grant->max_uses && !grant_is_over(grant, view->now_ms);
 }
 
 /* Whoever looks through what somebody holds; returns true to stop. Uses stand for
@@ -149,14 +150,10 @@ static bool visit_grants(const struct view *view, enum rights_origin origin,
 {
     const struct grant *grant;
 
-    for (size_t i = 0; i < COUNT(view->said); i++) {
-        if (!view->said[i])
-            continue;
-        LIST_FOREACH(grant, &view->said[i]->grants, link)
-            if (grant->origin == origin && is_in_force(view, grant) &&
-                visit_grant(view, grant, visitor))
-                return true;
-    }
+    EACH_GRANT(grant, view)
+        if (grant->origin == origin && is_in_force(view, grant) &&
+            visit_grant(view, grant, visitor))
+            return true;
     return false;
 }
 
@@ -188,12 +185,8 @@ static size_t most_held(const struct view *view, struct str_list own)
     size_t count = own.count;
     const struct grant *grant;
 
-    for (size_t i = 0; i < COUNT(view->said); i++) {
-        if (!view->said[i])
-            continue;
-        LIST_FOREACH(grant, &view->said[i]->grants, link)
-            count += grant->capabilities.count;
-    }
+    EACH_GRANT(grant, view)
+        count += grant->capabilities.count;
     return count < CAPSET_MAX_PATTERNS ? count : CAPSET_MAX_PATTERNS;
 }
 
@@ -310,8 +303,7 @@ struct str rights_not_held(const struct rights *rights,
 
 static bool is_usable(const struct view *view, const struct grant *grant)
 {
-    return grant->max_uses && !grant_is_used_up(grant) &&
-           (!grant->expires_ms || view->now_ms < grant->expires_ms);
+    return grant->max_uses && !grant_is_over(grant, view->now_ms);
 }
 
 /* An object for the kind: the payload decides. */
@@ -394,33 +386,10 @@ struct grant *rights_limited(const struct rights *rights, struct rights_key who,
         return NULL;
     candidates.count = 0;
     view = view_of(rights, who, now_ms);
-    for (size_t i = 0; i < COUNT(view.said); i++) {
-        if (!view.said[i])
-            continue;
-        LIST_FOREACH(grant, &view.said[i]->grants, link)
-            if (is_usable(&view, grant) && allows_kind(&view, grant, use, &candidates))
-                return grant;
-    }
+    EACH_GRANT(grant, &view)
+        if (is_usable(&view, grant) && allows_kind(&view, grant, use, &candidates))
+            return grant;
     return candidates.count ? find_fitting(&candidates, use) : NULL;
-}
-
-/* Walks the grants that have uses left; NULL gives the first. */
-static const struct grant *next_limited(const struct view *view,
-                                        const struct grant *after)
-{
-    bool is_behind = after == NULL;
-    const struct grant *grant;
-
-    for (size_t i = 0; i < COUNT(view->said); i++) {
-        if (!view->said[i])
-            continue;
-        LIST_FOREACH(grant, &view->said[i]->grants, link) {
-            if (is_behind && is_usable(view, grant))
-                return grant;
-            is_behind = is_behind || grant == after;
-        }
-    }
-    return NULL;
 }
 
 enum err rights_limited_in_force(const struct rights *rights, struct rights_key who,
@@ -428,17 +397,17 @@ enum err rights_limited_in_force(const struct rights *rights, struct rights_key 
                                  struct str_list *ret)
 {
     struct view view = view_of(rights, who, now_ms);
-    const struct grant *grant = NULL;
+    const struct grant *grant;
     size_t count = 0, max = 0;
     struct str *items;
 
-    while ((grant = next_limited(&view, grant)))
+    EACH_GRANT(grant, &view)
         max += grant->capabilities.count;
     items = arena_alloc(arena, (max + 1) * sizeof(*items));
     if (!items)
         return ERR_TOO_BIG;
-    while ((grant = next_limited(&view, grant)))
-        for (size_t i = 0; i < grant->capabilities.count; i++)
+    EACH_GRANT(grant, &view)
+        for (size_t i = 0; is_usable(&view, grant) && i < grant->capabilities.count; i++)
             if (!is_struck_here(&view, grant, i))
                 items[count++] = grant->texts[i];
     *ret = (struct str_list){ items, count };

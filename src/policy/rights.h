@@ -161,6 +161,12 @@ static inline bool grant_is_used_up(const struct grant *grant)
     return grant->max_uses && grant->uses >= grant->max_uses;
 }
 
+/* Used up, or expired: it has no effect any more. */
+static inline bool grant_is_over(const struct grant *grant, uint64_t now_ms)
+{
+    return grant_is_used_up(grant) || (grant->expires_ms && grant->expires_ms <= now_ms);
+}
+
 /* Walks the grants and strikes with exactly this holder: NULL gives the first. */
 struct grant *rights_next_grant(const struct rights *rights, struct rights_key holder,
                                 const struct grant *after);
