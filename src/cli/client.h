@@ -15,6 +15,14 @@ struct cli_server {
     const char *data;
 };
 
+/* Rows of an option table, for a struct with these three. */
+/* clang-format off */
+#define CLI_WHERE(type)                                                                          \
+    { "--data",       "DIR",  "data directory of the server",               offsetof(type, data) },   \
+    { "--server",     "URL",  "another server, with a token of its own",    offsetof(type, server) }, \
+    { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",   offsetof(type, token_file) }
+/* clang-format on */
+
 struct cli_answer {
     int status;
     struct buf body;

@@ -44,10 +44,7 @@ static const struct cli_option options[] = {
     { "--topic", "TOPIC", "in this topic (lobby)", OPT(topic) },
     { "--strict", NULL, "as where strict validation is in force", OPT(strict) },
     { "--json", NULL, "answer as JSON", OPT(json) },
-    { "--data", "DIR", "data directory of the server, for --as", OPT(data) },
-    { "--server", "URL", "another server, with a token of its own", OPT(server) },
-    { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",
-      OPT(token_file) },
+    CLI_WHERE(struct explain_options),
 };
 
 enum {

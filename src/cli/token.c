@@ -33,13 +33,6 @@ struct token_options {
 };
 
 #define OPT(member) offsetof(struct token_options, member)
-#define WHERE                                                                          \
-    { "--data", "DIR", "data directory of the server", OPT(data) },                    \
-        { "--server", "URL", "another server, with a token of its own", OPT(server) }, \
-    {                                                                                  \
-        "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",            \
-            OPT(token_file)                                                            \
-    }
 
 /* --- where to --- */
 
@@ -483,7 +476,7 @@ static const struct cli_option create_options[] = {
     { "--name", "NAME", "the token's own name; default: the id and a suffix", OPT(name) },
     { "--expires", "WHEN", "24h, 7d, or an RFC 3339 date; default: never", OPT(expires) },
     { "--json", NULL, "answer as JSON", OPT(json) },
-    WHERE,
+    CLI_WHERE(struct token_options),
 };
 
 const struct cli_command cli_token_create = {
@@ -505,7 +498,7 @@ const struct cli_command cli_token_create = {
 
 static const struct cli_option list_options[] = {
     { "--json", NULL, "answer as JSON", OPT(json) },
-    WHERE,
+    CLI_WHERE(struct token_options),
 };
 
 const struct cli_command cli_token_list = {
@@ -518,7 +511,7 @@ const struct cli_command cli_token_list = {
     .options_size = sizeof(struct token_options),
 };
 
-static const struct cli_option revoke_options[] = { WHERE };
+static const struct cli_option revoke_options[] = { CLI_WHERE(struct token_options) };
 
 const struct cli_command cli_token_revoke = {
     .name = "token revoke",
