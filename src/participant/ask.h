@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a participant asks and says, and what became of it. An answer counts only from the
+ * one who was asked, once; a provisional one (-32001 with authorizationRequest) keeps the
+ * call waiting.
+ *
+ *     occupant_request() ──► calls ──► on_progress* ──► on_done, exactly once
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "json/scan.h"
+#include "participant/occupant.h"
+
+enum ask_end {
+    ASK_RESULT,
+    ASK_TOOL_ERROR,
+    ASK_ERROR,
+    ASK_DENIED,
+    ASK_REFUSED,
+    ASK_DECLINED,
+    ASK_TIMED_OUT,
+    ASK_CANCELLED,
+    ASK_GONE,
+    ASK_LOST,
+    ASK_SENT,
+};
+
+struct outcome {
+    enum ask_end type;
+    struct str id;
+    struct str by;
+    struct str error;   /* a name, or "" */
+    struct str message; /* for people */
+    int64_t code;
+    struct json_span json; /* result, error or details; text.ptr NULL: none */
+};
+
+enum ask_stage { ASK_PROPOSED, ASK_TAKEN_UP, ASK_AUTHORIZING, ASK_UNDERWAY };
+
+struct progress {
+    enum ask_stage type;
+    struct str id;
+    struct str by;
+    struct str message;
+    double done, total;
+};
+
+struct ask_ops {
+    void (*on_progress)(void *user, const struct progress *progress); /* may be NULL */
+    void (*on_done)(void *user, const struct outcome *outcome);       /* may be NULL */
+};
+
+enum { ASK_ID = 40 }; /* bytes of an id that we made, at most */
+
+/* All of these: ERR_AGAIN (no connection), ERR_TOO_BIG, ERR_OVERLOAD (too many wait),
+ * ERR_INVALID (not JSON, not a kind; *ret_why is static text), ERR_FORBIDDEN (no
+ * capability; only where this is known beforehand). `ret_id` has room for ASK_ID bytes.
+ */
+struct saying {
+    struct str kind;
+    struct str payload; /* JSON; "": {} */
+    struct str correlation_id;
+    const struct str *to;
+    size_t to_count;
+    bool is_edited;      /* `edited: true` */
+    uint64_t expires_ms; /* wall clock; 0: none */
+    struct ask_ops ops;
+    void *user;
+};
+enum err occupant_say(struct occupant *o, const struct saying *saying, struct moment now,
+                      struct str *ret_id, const char **ret_why);
+
+enum ask_how { ASK_CALL_OR_PROPOSE, ASK_CALL, ASK_PROPOSE };
+
+struct asking {
+    struct str to;
+    struct str method, name;
+    struct str params; /* JSON; "": of name and arguments */
+    struct str arguments;
+    struct str reason;
+    enum ask_how how;
+    uint64_t timeout_ms; /* 0: the default */
+    struct ask_ops ops;
+    void *user;
+};
+enum err occupant_request(struct occupant *o, const struct asking *asking,
+                          struct moment now, struct str *ret_id, const char **ret_why);
+
+/* ERR_NOT_FOUND. on_done comes with the next tick, ASK_CANCELLED. */
+enum err occupant_cancel(struct occupant *o, struct str id, struct str reason,
+                         struct moment now);
+
+/* Forgets whom to tell: the call goes on, its callbacks are not called any more. */
+void occupant_forget(struct occupant *o, struct str id);
+
+/* A notification; `to` "": to everybody. */
+enum err occupant_notify(struct occupant *o, struct str to, struct str method,
+                         struct str params, const char **ret_why);
+
+/* Answers a request heard before: `kind` and JSON-RPC id are those of the request;
+ * `member` is "result" or "error" with finished JSON. */
+struct answer {
+    struct str request_id;
+    struct str method, context; /* of the request's kind; context.ptr NULL: none */
+    struct json_span rpc_id;    /* as it stood; JSON_NULL: none */
+    const struct str *to;
+    size_t to_count;
+    struct str member;
+    struct str json;
+};
+enum err occupant_answer(struct occupant *o, const struct answer *answer);
+
+/* Deciding on what others proposed (proposals.h). ERR_NOT_FOUND, ERR_PROPOSAL_STATE: it
+ * is not open, or our own. */
+struct deciding {
+    struct str id;
+    struct str to;     /* where the proposal names nobody */
+    struct str params; /* edited; "": as proposed */
+    struct str reason;
+    uint64_t timeout_ms;
+    struct ask_ops ops;
+    void *user;
+};
+enum err occupant_fulfil(struct occupant *o, const struct deciding *deciding,
+                         struct moment now, const char **ret_why);
+enum err occupant_reject(struct occupant *o, const struct deciding *deciding,
+                         struct moment now, const char **ret_why);
+enum err occupant_approve(struct occupant *o, const struct deciding *deciding,
+                          struct moment now, const char **ret_why);
