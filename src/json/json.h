@@ -25,6 +25,7 @@ struct json {
     enum json_type type;
     struct str text;          /* string: unescaped; number: as written */
     struct str key;           /* the unescaped name, inside an object */
+    struct str raw;           /* as it stands in the text, quotes included */
     const struct json *first; /* items or members */
     const struct json *next;
     size_t count;

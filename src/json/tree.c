@@ -29,7 +29,9 @@ static enum err full(struct builder *b)
     return ERR_TOO_BIG;
 }
 
-static enum err add(struct builder *b, enum json_type type, struct str text)
+/* `raw` of an object or array is completed when it closes. */
+static enum err add(struct builder *b, enum json_type type, struct str text,
+                    struct str raw)
 {
     struct json *parent = b->open[b->depth];
     struct json *last = b->last[b->depth];
@@ -37,7 +39,7 @@ static enum err add(struct builder *b, enum json_type type, struct str text)
 
     if (!node)
         return full(b);
-    *node = (struct json){ .type = type, .text = text, .key = b->key };
+    *node = (struct json){ .type = type, .text = text, .key = b->key, .raw = raw };
     b->key = (struct str){};
     if (last)
         last->next = node;
@@ -109,10 +111,16 @@ static enum err close_object(struct builder *b)
     return ERR_INVALID;
 }
 
+static struct str since(const struct builder *b, const char *start)
+{
+    return (struct str){ start, (size_t)(b->at - start) };
+}
+
 static enum err take_string(struct builder *b)
 {
     struct json_span span = { .type = JSON_STRING };
-    const char *p = b->at + 1;
+    const char *start = b->at;
+    const char *p = start + 1;
     struct str text;
 
     for (;;) {
@@ -122,7 +130,7 @@ static enum err take_string(struct builder *b)
         span.has_escape = true;
         p += 2;
     }
-    span.text = (struct str){ b->at + 1, (size_t)(p - b->at - 1) };
+    span.text = (struct str){ start + 1, (size_t)(p - start - 1) };
     if (json_unescape(span, b->arena, &text))
         return full(b);
     b->at = p + 1;
@@ -130,13 +138,15 @@ static enum err take_string(struct builder *b)
         b->key = text;
         return OK;
     }
-    return add(b, JSON_STRING, text);
+    return add(b, JSON_STRING, text, since(b, start));
 }
 
 static enum err take_word(struct builder *b, enum json_type type, size_t len)
 {
+    const char *start = b->at;
+
     b->at += len;
-    return add(b, type, (struct str){});
+    return add(b, type, (struct str){}, since(b, start));
 }
 
 static enum err take_number(struct builder *b)
@@ -146,7 +156,7 @@ static enum err take_number(struct builder *b)
     while (b->at < b->end && (json_is_digit(*b->at) || *b->at == '.' || *b->at == '-' ||
                               *b->at == '+' || (*b->at | 0x20) == 'e'))
         b->at++;
-    return add(b, JSON_NUMBER, (struct str){ start, (size_t)(b->at - start) });
+    return add(b, JSON_NUMBER, since(b, start), since(b, start));
 }
 
 static enum err take_token(struct builder *b)
@@ -168,8 +178,9 @@ static enum err take_token(struct builder *b)
     case 'n': return take_word(b, JSON_NULL, 4);
     case '}': err = close_object(b); [[fallthrough]];
     case ']':
-        b->depth--;
         b->at++;
+        b->open[b->depth]->raw = since(b, b->open[b->depth]->raw.ptr);
+        b->depth--;
         return err;
     default: return take_number(b);
     }

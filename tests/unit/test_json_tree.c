@@ -42,6 +42,26 @@ TEST(a_tree_holds_what_the_text_says)
     arena_done(&arena);
 }
 
+TEST(a_tree_knows_how_its_values_stood)
+{
+    struct str text = S(" { \"a\\u0062\" : [ 1.50 , \"x\\n\",{ } ,true], \"b\":null } ");
+    const struct json *root, *list;
+    struct arena arena;
+
+    arena_init(&arena, ROOM);
+    CHECK_INT(json_parse(text, &arena, &root, NULL), OK);
+    CHECK_STR(root->raw, str_slice(text, 1, text.len - 1));
+    list = root->first;
+    CHECK_STR(list->key, S("ab"));
+    CHECK_STR(list->raw, S("[ 1.50 , \"x\\n\",{ } ,true]"));
+    CHECK_STR(list->first->raw, S("1.50"));
+    CHECK_STR(list->first->next->raw, S("\"x\\n\""));
+    CHECK_STR(list->first->next->next->raw, S("{ }"));
+    CHECK_STR(list->first->next->next->next->raw, S("true"));
+    CHECK_STR(list->next->raw, S("null"));
+    arena_done(&arena);
+}
+
 TEST(any_value_may_be_the_root)
 {
     static const struct {
