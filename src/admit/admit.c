@@ -389,7 +389,7 @@ static void append(struct admission *a)
         entry.text = put_in_slashes(a);
     topic_append(&a->room->topic, &entry);
     /* The watcher's name above is the request's, which this may forget. */
-    ledger_enter(&a->room->ledger, &a->env, &a->effect, a->wall_ms);
+    ledger_enter(&a->room->ledger, &a->env, entry.text, &a->effect, a->wall_ms);
     note_speaker(a->room, (enum participant_type)a->sender->type);
 }
 

@@ -29,8 +29,24 @@ void ledger_init(struct ledger *ledger, const struct ledger_settings *settings)
     list_init(&ledger->requests_by_age);
 }
 
+static void drop_envelope(struct ledger *ledger, struct proposal *proposal)
+{
+    free(proposal->envelope);
+    proposal->envelope = NULL;
+    ledger->bytes -= proposal->envelope_bytes;
+    proposal->envelope_bytes = 0;
+}
+
+static void close_proposal(struct ledger *ledger, struct proposal *proposal,
+                           enum proposal_state state)
+{
+    proposal->state = state;
+    drop_envelope(ledger, proposal);
+}
+
 static void forget_proposal(struct ledger *ledger, struct proposal *proposal)
 {
+    drop_envelope(ledger, proposal);
     (void)map_remove(&ledger->proposals, proposal->id);
     list_remove(&proposal->link);
     free(proposal);
@@ -71,10 +87,10 @@ static bool is_open(const struct proposal *proposal, uint64_t wall_ms)
     return proposal->state == PROPOSAL_OPEN && proposal->expires_ms > wall_ms;
 }
 
-static void refresh(struct proposal *proposal, uint64_t wall_ms)
+static void refresh(struct ledger *ledger, struct proposal *proposal, uint64_t wall_ms)
 {
     if (proposal->state == PROPOSAL_OPEN && !is_open(proposal, wall_ms))
-        proposal->state = PROPOSAL_EXPIRED;
+        close_proposal(ledger, proposal, PROPOSAL_EXPIRED);
 }
 
 static struct proposal *find(struct ledger *ledger, struct str id, uint64_t wall_ms)
@@ -82,7 +98,7 @@ static struct proposal *find(struct ledger *ledger, struct str id, uint64_t wall
     struct proposal *proposal = map_find(&ledger->proposals, id);
 
     if (proposal)
-        refresh(proposal, wall_ms);
+        refresh(ledger, proposal, wall_ms);
     return proposal;
 }
 
@@ -100,7 +116,7 @@ const struct proposal *ledger_next_open(struct ledger *ledger,
         struct proposal *proposal =
             CONTAINER_OF((uintptr_t)at, struct proposal, link); /* drops const */
 
-        refresh(proposal, wall_ms);
+        refresh(ledger, proposal, wall_ms);
         if (proposal->state == PROPOSAL_OPEN)
             return proposal;
     }
@@ -252,37 +268,74 @@ static void sweep(struct ledger *ledger, uint64_t wall_ms)
     struct proposal *proposal;
 
     LIST_FOREACH(proposal, &ledger->by_age, link) {
-        refresh(proposal, wall_ms);
+        refresh(ledger, proposal, wall_ms);
         if (proposal->state != PROPOSAL_OPEN)
             forget_proposal(ledger, proposal);
     }
 }
 
-static size_t count_of(const struct ledger *ledger, struct str proposer)
+/* What one proposer takes of the ledger. */
+struct share {
+    size_t count;
+    size_t bytes;
+};
+
+static struct share share_of(const struct ledger *ledger, struct str proposer)
 {
     const struct proposal *proposal;
-    size_t count = 0;
+    struct share share = {};
 
     LIST_FOREACH(proposal, &ledger->by_age, link)
-        count += str_eq(proposal->proposer, proposer);
-    return count;
+        if (str_eq(proposal->proposer, proposer)) {
+            share.count++;
+            share.bytes += proposal->envelope_bytes;
+        }
+    return share;
 }
 
-static bool has_enough(const struct ledger *ledger, struct str proposer)
+static bool is_crowded(const struct ledger *ledger, struct str proposer)
 {
-    size_t max = ledger->settings->max_each;
+    const struct ledger_settings *settings = ledger->settings;
 
-    return max && ledger->proposals.count >= max && count_of(ledger, proposer) >= max;
+    if (ledger->proposals.count >= settings->max_proposals)
+        return true;
+    return settings->max_each && ledger->proposals.count >= settings->max_each &&
+           share_of(ledger, proposer).count >= settings->max_each;
 }
 
-/* Is there room for one more of this proposer? */
-static bool has_room(struct ledger *ledger, struct str proposer, uint64_t wall_ms)
+static bool is_heavy(const struct ledger *ledger, const struct envelope *env)
 {
-    size_t max = ledger->settings->max_proposals;
+    const struct ledger_settings *settings = ledger->settings;
+    size_t bytes = env->text.len;
 
-    if (ledger->proposals.count >= max || has_enough(ledger, proposer))
+    if (settings->max_bytes && ledger->bytes + bytes > settings->max_bytes)
+        return true;
+    return settings->max_each_bytes && ledger->bytes + bytes > settings->max_each_bytes &&
+           share_of(ledger, env->from).bytes + bytes > settings->max_each_bytes;
+}
+
+/* Closed ones hold no envelope and stay known: else one could be fulfilled again. */
+static void expire(struct ledger *ledger, uint64_t wall_ms)
+{
+    struct proposal *proposal;
+
+    LIST_FOREACH(proposal, &ledger->by_age, link)
+        refresh(ledger, proposal, wall_ms);
+}
+
+/* Is there room for one more? What is wrong, or NULL. */
+static const char *lack_of_room(struct ledger *ledger, const struct envelope *env,
+                                uint64_t wall_ms)
+{
+    if (is_crowded(ledger, env->from))
         sweep(ledger, wall_ms);
-    return ledger->proposals.count < max && !has_enough(ledger, proposer);
+    if (is_crowded(ledger, env->from))
+        return "too many proposals are open in this topic";
+    if (is_heavy(ledger, env))
+        expire(ledger, wall_ms);
+    if (is_heavy(ledger, env))
+        return "the open proposals of this topic are too long together";
+    return NULL;
 }
 
 enum err ledger_judge(struct ledger *ledger, const struct envelope *env, uint64_t wall_ms,
@@ -292,8 +345,8 @@ enum err ledger_judge(struct ledger *ledger, const struct envelope *env, uint64_
     *problem = (struct ledger_problem){};
     switch (env->kind.type) {
     case KIND_PROPOSAL:
-        problem->what = "too many proposals are open in this topic";
-        if (!has_room(ledger, env->from, wall_ms))
+        problem->what = lack_of_room(ledger, env, wall_ms);
+        if (problem->what)
             return ERR_UNAVAILABLE;
         return judge_proposal(ledger, env, wall_ms, ret, problem);
     case KIND_REQUEST: return judge_request(ledger, env, wall_ms, ret, problem);
@@ -322,7 +375,7 @@ static struct str keep(char **at, struct str s)
 }
 
 static void enter_proposal(struct ledger *ledger, const struct envelope *env,
-                           uint64_t expires_ms, uint64_t wall_ms)
+                           struct str text, uint64_t expires_ms, uint64_t wall_ms)
 {
     struct proposal *p = map_find(&ledger->proposals, env->id);
     char *at;
@@ -335,6 +388,9 @@ static void enter_proposal(struct ledger *ledger, const struct envelope *env,
     p->proposer = keep(&at, env->from);
     if (kind_parse(keep(&at, env->kind.text), &p->kind))
         abort(); /* it was parsed before, in another place */
+    p->envelope = str_dup(text);
+    p->envelope_bytes = text.len;
+    ledger->bytes += text.len;
     p->to_hash = to_hash(ledger, env);
     p->created_ms = wall_ms;
     p->expires_ms = expires_ms;
@@ -363,20 +419,24 @@ static void enter_request(struct ledger *ledger, const struct envelope *env,
     list_append(&ledger->requests_by_age, &request->link);
 }
 
-void ledger_enter(struct ledger *ledger, const struct envelope *env,
+void ledger_enter(struct ledger *ledger, const struct envelope *env, struct str text,
                   const struct ledger_effect *effect, uint64_t wall_ms)
 {
+    struct proposal *proposal = effect->proposal;
+
     switch (effect->type) {
     case EFFECT_NONE: break;
-    case EFFECT_PROPOSE: enter_proposal(ledger, env, effect->expires_ms, wall_ms); break;
+    case EFFECT_PROPOSE:
+        enter_proposal(ledger, env, text, effect->expires_ms, wall_ms);
+        break;
     case EFFECT_FULFIL:
-        if (effect->proposal->state == PROPOSAL_OPEN)
-            effect->proposal->state = PROPOSAL_FULFILLED;
-        enter_request(ledger, env, effect->proposal);
+        if (proposal->state == PROPOSAL_OPEN)
+            close_proposal(ledger, proposal, PROPOSAL_FULFILLED);
+        enter_request(ledger, env, proposal);
         break;
     case EFFECT_REQUEST: enter_request(ledger, env, NULL); break;
     case EFFECT_ANSWER: forget_request(ledger, effect->request); break;
-    case EFFECT_REJECT: effect->proposal->state = PROPOSAL_REJECTED; break;
-    case EFFECT_WITHDRAW: effect->proposal->state = PROPOSAL_WITHDRAWN; break;
+    case EFFECT_REJECT: close_proposal(ledger, proposal, PROPOSAL_REJECTED); break;
+    case EFFECT_WITHDRAW: close_proposal(ledger, proposal, PROPOSAL_WITHDRAWN); break;
     }
 }

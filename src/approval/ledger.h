@@ -2,7 +2,8 @@
 /*
  * The ledger of one topic: which proposals are open, and which requests are still without
  * an answer. It decides what a fulfilment is, who may withdraw, and to whom the answer to
- * a fulfilment goes besides (D17). Pure: `now` is an argument, and judging an envelope
+ * a fulfilment goes besides (D17). Open proposals keep their envelope, for those who come
+ * later and have to decide. Pure: `now` is an argument, and judging an envelope
  * changes nothing until it is entered.
  *
  *     proposal ──► open ──► fulfilled | rejected | withdrawn | expired
@@ -37,6 +38,8 @@ struct proposal {
     struct str id; /* this and the next ones stand in `text` */
     struct str proposer;
     struct kind kind;
+    char *envelope; /* all of it, in slash spelling; NULL once it is closed */
+    size_t envelope_bytes;
     uint64_t to_hash;    /* of the addressees in their order; 0: all */
     uint64_t created_ms; /* wall clock */
     uint64_t expires_ms;
@@ -51,6 +54,8 @@ struct ledger_settings {
     uint64_t max_expiry_ms;
     size_t max_proposals; /* known at once; above, new ones are refused */
     size_t max_each;      /* of one proposer, so that nobody takes all; 0: any number */
+    size_t max_bytes;     /* of the open ones' envelopes, likewise */
+    size_t max_each_bytes;
     size_t
         max_requests; /* remembered without an answer; above, the oldest is forgotten */
 };
@@ -60,6 +65,7 @@ struct ledger {
     struct hash_key key; /* of to_hash */
     struct map proposals;
     struct link by_age;
+    size_t bytes; /* of envelopes held */
     struct map requests;
     struct link requests_by_age;
 };
@@ -95,8 +101,9 @@ struct ledger_problem {
 enum err ledger_judge(struct ledger *ledger, const struct envelope *env, uint64_t wall_ms,
                       struct ledger_effect *ret, struct ledger_problem *problem);
 
-/* Enters what was judged; nothing may have happened in between. */
-void ledger_enter(struct ledger *ledger, const struct envelope *env,
+/* Enters what was judged; nothing may have happened in between. `text` is the envelope in
+ * slash spelling, whatever the view was read from. */
+void ledger_enter(struct ledger *ledger, const struct envelope *env, struct str text,
                   const struct ledger_effect *effect, uint64_t wall_ms);
 
 /* D7a: an open proposal or an unanswered request has this id. */

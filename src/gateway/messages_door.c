@@ -15,6 +15,7 @@
 #include "gateway/entrance.h"
 #include "gateway/grants.h"
 #include "gateway/moderation.h"
+#include "gateway/proposals.h"
 #include "topic/reading.h"
 
 enum {
@@ -479,6 +480,8 @@ void participants_list(struct exchange *x)
 
 void proposals_list(struct exchange *x)
 {
+    struct proposals_showing showing = { .envelope_bytes = PAGE_BYTES,
+                                         .all_bytes = PAGE_BYTES };
     enum dialect dialect;
     struct live_room *room = entrance_visit(x, &dialect);
     struct json_writer w;
@@ -486,10 +489,16 @@ void proposals_list(struct exchange *x)
 
     if (!room)
         return;
+    if (exchange_param(x, S("id"), &showing.id) || showing.id.len > ENVELOPE_MAX_ID) {
+        exchange_fail(x, ERR_BAD_REQUEST, "`id` is the id of a proposal, given once.");
+        return;
+    }
+    if (showing.id.ptr)
+        showing.envelope_bytes = showing.all_bytes = SIZE_MAX; /* it is only one */
     buf_init(&out, SIZE_MAX / 2);
     json_write_init(&w, &out);
     json_object_open(&w);
-    room_write_proposals(room, dialect, &w);
+    proposals_show(room, dialect, &showing, &w);
     json_object_close(&w);
     exchange_json(x, 200, &out);
     buf_done(&out);

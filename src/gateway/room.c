@@ -9,6 +9,7 @@
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
 #include "gateway/moderation.h"
+#include "gateway/proposals.h"
 #include "gateway/standing.h"
 
 enum {
@@ -129,7 +130,7 @@ static void linger(struct live_room *room)
 
     room_stay(room);
     room->empty_since_ms = loop_now_ms(worker->loop);
-    room->linger_bytes = room->room.topic.ring.bytes;
+    room->linger_bytes = room->room.topic.ring.bytes + room->room.ledger.bytes;
     worker->lingering_bytes += room->linger_bytes;
     list_append(&worker->lingering, &room->linger_link);
 }
@@ -282,26 +283,10 @@ size_t rooms_wake_some(struct worker *worker, size_t max)
 
 /* --- the welcome --- */
 
-void room_write_proposals(struct live_room *room, enum dialect dialect,
-                          struct json_writer *w)
-{
-    char space[KIND_MAX_BYTES];
-    uint64_t now_ms = loop_wall_ms(room->worker->loop);
-    const struct proposal *p = NULL;
-
-    json_key(w, S("proposals"));
-    json_array_open(w);
-    while ((p = ledger_next_open(&room->room.ledger, p, now_ms))) {
-        json_object_open(w);
-        json_put_str(w, S("id"), p->id);
-        json_put_str(w, S("proposer"), p->proposer);
-        json_put_str(w, S("kind"), kind_in(p->kind.text, dialect, space));
-        json_put_time(w, S("created"), p->created_ms);
-        json_put_time(w, S("expires"), p->expires_ms);
-        json_object_close(w);
-    }
-    json_array_close(w);
-}
+static const struct proposals_showing in_welcome = {
+    .envelope_bytes = 64 << 10,
+    .all_bytes = 256 << 10,
+};
 
 static struct str validation_name(const struct live_room *room)
 {
@@ -342,7 +327,7 @@ void room_welcome(struct live_room *room, struct member *member)
     json_put_str(&w, S("dialect"), dialect_name(dialect));
     json_put_str(&w, S("validation"), validation_name(room));
     json_put_bool(&w, S("announced"), me->announced == ANNOUNCED_PRESENT);
-    room_write_proposals(room, dialect, &w);
+    proposals_show(room, dialect, &in_welcome, &w);
     grants_show(room, me->id, dialect, &w);
     json_object_close(&w);
     system_end(&w);

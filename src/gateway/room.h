@@ -88,10 +88,6 @@ void room_kick(struct live_room *room, struct participant *participant);
 /* A fresh welcome to every member of the participant. */
 void room_welcome_again(struct live_room *room, struct participant *participant);
 
-/* "proposals": the open ones, as in the welcome. */
-void room_write_proposals(struct live_room *room, enum dialect dialect,
-                          struct json_writer *w);
-
 /* Tells the room if payloads are looked into from now on, or no longer (D21). Call when
  * someone has come or left, and when the settings have changed. */
 void room_tell_validation(struct live_room *room);

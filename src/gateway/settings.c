@@ -12,6 +12,8 @@
 enum {
     MAX_PROPOSALS = 10'000,
     MAX_PROPOSALS_EACH = 1000,
+    MAX_PROPOSAL_BYTES = 16 << 20, /* of the open ones of a topic, and of a proposer: */
+    MAX_PROPOSAL_BYTES_EACH = 4 << 20,
     MAX_REQUESTS = 10'000,
     DAY_MS = 24 * 3600 * 1000,
     ARENA_BYTES = 64 << 20,
@@ -144,6 +146,12 @@ static enum err add_tokens(struct settings *settings, struct config_problem *pro
     return OK;
 }
 
+/* So that whatever may be sent can be proposed. */
+static size_t at_least(size_t preset, uint64_t needed)
+{
+    return needed > preset ? (size_t)needed : preset;
+}
+
 static void lay_out_room(const struct config *config, const struct config_topic *topic,
                          struct room_settings *ret)
 {
@@ -172,6 +180,8 @@ static void lay_out_room(const struct config *config, const struct config_topic 
             .max_expiry_ms = DAY_MS,
             .max_proposals = MAX_PROPOSALS,
             .max_each = MAX_PROPOSALS_EACH,
+            .max_bytes = at_least(MAX_PROPOSAL_BYTES, limits->envelope),
+            .max_each_bytes = at_least(MAX_PROPOSAL_BYTES_EACH, limits->envelope),
             .max_requests = MAX_REQUESTS,
         },
         .presence_delay_ms = topic->presence_delay_ms,

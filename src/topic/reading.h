@@ -20,6 +20,10 @@ struct topic;
 struct str topic_entry_text(const struct topic *topic, const struct entry *entry,
                             enum dialect dialect, struct buf *out);
 
+/* What a participant said, kept in slashes elsewhere than in the log, for a reader of the
+ * dialect: itself, or in `out`, which is emptied; "" where it may not be told in it. */
+struct str topic_text_in(struct str text, enum dialect dialect, struct buf *out);
+
 /* Someone who reads the ring. */
 struct entry_reader {
     struct str id;

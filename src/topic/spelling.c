@@ -165,22 +165,35 @@ struct str topic_entry_text(const struct topic *topic, const struct entry *entry
     return buf_str(out);
 }
 
-bool entry_may_be_dotted(const struct entry *entry)
+/* D21: what a dotted reader is told says what its kind says. */
+static bool is_strict(struct str text)
 {
     struct strict_problem problem;
     struct arena arena;
     struct envelope env;
     enum err err;
 
-    if (entry->was_checked)
-        return true;
     arena_init(&arena, SCRATCH_BYTES);
-    err = envelope_scan(entry_text(entry), JSON_MAX_DEPTH, DIALECT_SLASH, &arena, &env,
-                        NULL);
+    err = envelope_scan(text, JSON_MAX_DEPTH, DIALECT_SLASH, &arena, &env, NULL);
     if (!err)
         err = kind_parse(env.kind_text, &env.kind);
     if (!err)
         err = strict_check(&env.kind, env.payload, &arena, &problem);
     arena_done(&arena);
     return !err;
+}
+
+bool entry_may_be_dotted(const struct entry *entry)
+{
+    return entry->was_checked || is_strict(entry_text(entry));
+}
+
+struct str topic_text_in(struct str text, enum dialect dialect, struct buf *out)
+{
+    if (dialect == DIALECT_SLASH)
+        return text;
+    buf_clear(out);
+    if (is_strict(text))
+        spell_text(text, out);
+    return buf_str(out);
 }

@@ -358,10 +358,10 @@ test('D20: posting and polling in dots', async () => {
         assert.ok(json.messages.every((one) => one.protocol === protocol));
         assert.equal(json.last, json.messages.at(-1).id);
         const open = await gateway.request(`GET /topics/${topic}/proposals?${query}`, { token: 'ann-token' });
-        assert.deepEqual(open.json.proposals.map((one) => one.kind), [kind]);
+        assert.deepEqual(open.json.proposals.map((one) => [one.kind, one.envelope]), [[kind, { ...message, protocol, kind }]]);
     }
     const bob = await gateway.join('bob', { topic, dialect: 'dotted' });
-    assert.deepEqual(bob.welcome.payload.moot.proposals.map((one) => one.kind), ['mcp.proposal.tools/call:x']);
+    assert.deepEqual(bob.welcome.payload.moot.proposals.map((one) => [one.kind, one.envelope]), [['mcp.proposal.tools/call:x', message]]);
 
     const { json: { last } } = await gateway.request(`GET /topics/${topic}/messages`, { token: 'ann-token' });
     const waiting = gateway.request(`GET /topics/${topic}/messages?dialect=dotted&after=${last}&wait=10`, { token: 'ann-token' });

@@ -26,6 +26,25 @@ test('empty rooms together hold a bounded number of bytes; the newest are kept',
     assert.ok(names.includes('t79') && !names.includes('t0'), 'the oldest go first');
 });
 
+test('what empty rooms keep of open proposals is counted as well', async (t) => {
+    const gateway = await startGateway({
+        tokens: people('alice'),
+        limits: { rate_messages: 0, rate_bytes: 0 },
+        topics: { defaults: { ring_bytes: 0 } },
+    }, { workers: 1 });
+    t.after(() => gateway.stop());
+    const payload = { method: 'x', pad: 'x'.repeat(1_000_000) };
+    const held = async () => (await gateway.request('GET /topics', { token: 'alice-token' })).json.topics;
+
+    for (let i = 0; i < 80; i++)
+        assert.equal((await gateway.post('alice-token', `t${i}`, envelope('alice', 'mcp/proposal:x', { payload }))).status, 200);
+    await within((async () => {
+        while ((await held()).length > 68)
+            await sleep(100);
+    })(), 'the oldest rooms to go');
+    assert.ok((await held()).length >= 60);
+});
+
 test('rooms that are polled stay, and those of others do not go for them', async (t) => {
     const gateway = await startGateway({
         tokens: people('alice', 'bob'),

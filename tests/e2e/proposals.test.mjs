@@ -60,7 +60,7 @@ test('proposals: one is listed while it is open, in the welcome too, and fulfill
     const [listed, ...more] = await openOnes('once');
     assert.equal(more.length, 0);
     assert.deepEqual({ ...listed, created: 0, expires: 0 },
-        { id: proposal.id, proposer: 'agent', kind: 'mcp/proposal:tools/call:dig', created: 0, expires: 0 });
+        { id: proposal.id, proposer: 'agent', kind: 'mcp/proposal:tools/call:dig', created: 0, expires: 0, envelope: proposal });
     assert.equal(Date.parse(listed.expires) - Date.parse(listed.created), 300_000, 'five minutes are the default');
     const late = await gateway.join('watcher', { topic: 'once' });
     assert.deepEqual(late.welcome.payload.moot.proposals, [listed]);
@@ -214,6 +214,49 @@ test('proposals: an id that is used again after its first proposal was closed st
     assert.equal(await fate(human, fulfil(human, second)), 'passed');
     assert.deepEqual(await openOnes('tiny'), []);
     await refused(human, fulfil(human, second), 'fulfilled');
+});
+
+const padded = (client, bytes, more = {}) => propose(client, { payload: { ...call, pad: 'x'.repeat(bytes) }, ...more });
+
+test('proposals: the welcome brings short envelopes, as many as fit; the list brings more, and each can be asked for', async () => {
+    const [agent, full] = await members('long', 'agent', 'full');
+    const sizes = [70_000, 60_000, 60_000, 60_000, 60_000, 60_000, 10];
+    const sent = sizes.map((bytes) => padded(agent, bytes));
+
+    assert.equal(await fate(full, sent.at(-1)), 'passed');
+    const late = await gateway.join('watcher', { topic: 'long' });
+    const shown = late.welcome.payload.moot.proposals;
+    assert.deepEqual(shown.map(({ id }) => id), sent.map(({ id }) => id));
+    assert.deepEqual(shown.map(({ envelope: text }) => text?.id ?? null),
+        [null, ...sent.slice(1, 5).map(({ id }) => id), null, sent[6].id], 'too long; four; no room; room');
+    assert.deepEqual((await openOnes('long')).map((one) => one.envelope), sent);
+
+    const large = Array.from({ length: 4 }, () => padded(agent, 900_000));
+    assert.equal(await fate(agent, large[3]), 'passed');
+    large.push(padded(full, 900_000), padded(full, 900_000));
+    assert.equal(await fate(full, large[5]), 'passed');
+    const all = await openOnes('long');
+    const without = all.filter((one) => !('envelope' in one));
+    assert.equal(all.length, 13);
+    assert.deepEqual(without.map(({ id }) => id), large.slice(4).map(({ id }) => id), 'four megabytes and no more');
+    const { json } = await gateway.request(`GET /topics/long/proposals?id=${large[5].id}`, { token: 'watcher-token' });
+    assert.deepEqual(json.proposals.map((one) => one.envelope), [large[5]]);
+    const none = await gateway.request('GET /topics/long/proposals?id=nothing', { token: 'watcher-token' });
+    assert.deepEqual(none.json, { proposals: [] });
+    for (const query of [`id=${'x'.repeat(257)}`, 'id=a&id=b'])
+        assert.equal((await gateway.request(`GET /topics/long/proposals?${query}`, { token: 'watcher-token' })).status, 400);
+});
+
+test('proposals: too many long ones of one proposer, and of all, are refused until some are decided', async () => {
+    const [agent, full, human] = await members('heavy', 'agent', 'full', 'human');
+    const mine = Array.from({ length: 4 }, () => padded(agent, 1_000_000));
+
+    assert.equal(await fate(agent, mine[3]), 'passed');
+    const one = await fate(agent, padded(agent, 1_000_000));
+    assert.deepEqual([one.error, one.message], ['unavailable', 'the open proposals of this topic are too long together']);
+    assert.equal(await fate(full, padded(full, 1_000_000)), 'passed', 'another has room');
+    assert.equal(await fate(human, decide(human, 'reject', mine[0])), 'passed');
+    assert.equal(await fate(agent, padded(agent, 1_000_000)), 'passed');
 });
 
 test('proposals: the list is for those who may enter', async () => {

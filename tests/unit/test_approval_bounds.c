@@ -29,7 +29,7 @@ static enum err say(struct ledger *ledger, const char *from, const char *kind,
         return ERR_MALFORMED_KIND;
     err = ledger_judge(ledger, &env, wall_ms, &effect, &problem);
     if (!err)
-        ledger_enter(ledger, &env, &effect, wall_ms);
+        ledger_enter(ledger, &env, env.text, &effect, wall_ms);
     return err;
 }
 
@@ -105,7 +105,7 @@ TEST(a_fulfilment_names_the_same_addressees_in_the_same_order)
     ledger_init(&ledger, &settings);
     CHECK_INT(kind_parse(S("mcp/proposal:x"), &proposal.kind), OK);
     CHECK_INT(ledger_judge(&ledger, &proposal, 0, &effect, &problem), OK);
-    ledger_enter(&ledger, &proposal, &effect, 0);
+    ledger_enter(&ledger, &proposal, proposal.text, &effect, 0);
     FOR_EACH_CASE(c, cases) {
         struct envelope request = { .id = S("2"),
                                     .from = S("b"),
@@ -117,5 +117,78 @@ TEST(a_fulfilment_names_the_same_addressees_in_the_same_order)
         CHECK_INT(ledger_judge(&ledger, &request, 0, &effect, &problem), OK);
         CHECK_INT(effect.type, c->effect);
     }
+    ledger_done(&ledger);
+}
+
+static const struct ledger_settings short_ones = {
+    .mode = PROPOSALS_ONCE,
+    .expiry_ms = 1000,
+    .max_expiry_ms = 5000,
+    .max_proposals = 100,
+    .max_each = 100,
+    .max_requests = 4,
+    .max_bytes = 20,
+    .max_each_bytes = 12,
+};
+
+static enum err propose(struct ledger *ledger, const char *from, const char *id,
+                        struct str text, uint64_t wall_ms)
+{
+    struct envelope env = { .id = str_of(id), .from = str_of(from), .text = text };
+    struct ledger_problem problem;
+    struct ledger_effect effect;
+    enum err err;
+
+    CHECK_INT(kind_parse(S("mcp/proposal:x"), &env.kind), OK);
+    err = ledger_judge(ledger, &env, wall_ms, &effect, &problem);
+    if (err)
+        CHECK_STR(str_of(problem.what),
+                  S("the open proposals of this topic are too long together"));
+    else
+        ledger_enter(ledger, &env, text, &effect, wall_ms);
+    return err;
+}
+
+TEST(the_envelopes_of_open_proposals_are_bounded_together)
+{
+    struct ledger ledger;
+
+    ledger_init(&ledger, &short_ones);
+    CHECK_INT(propose(&ledger, "a", "1", S("ten bytes."), 0), OK);
+    CHECK_INT(propose(&ledger, "b", "2", S("eleven byte"), 0), ERR_UNAVAILABLE);
+    CHECK_INT(propose(&ledger, "b", "2", S("ten bytes."), 0), OK);
+    CHECK_INT(propose(&ledger, "c", "3", S("x"), 0), ERR_UNAVAILABLE);
+    CHECK_INT(say(&ledger, "c", "mcp/reject", "4", "2", 0), OK);
+    CHECK_INT(propose(&ledger, "c", "3", S("x"), 0), OK);
+    CHECK_INT(ledger.bytes, 11);
+    ledger_done(&ledger);
+}
+
+TEST(the_envelopes_of_one_proposer_are_bounded_below_that)
+{
+    struct ledger ledger;
+
+    ledger_init(&ledger, &short_ones);
+    CHECK_INT(propose(&ledger, "b", "0", S("five!"), 0), OK);
+    CHECK_INT(propose(&ledger, "a", "1", S("ten bytes."), 0), OK);
+    CHECK_INT(propose(&ledger, "a", "2", S("two"), 0), ERR_UNAVAILABLE);
+    CHECK_INT(propose(&ledger, "a", "2", S("2!"), 0), OK);
+    CHECK_INT(propose(&ledger, "b", "3", S("two"), 0), OK);
+    ledger_done(&ledger);
+}
+
+TEST(what_has_expired_makes_room_for_envelopes_and_what_was_decided_stays_known)
+{
+    struct ledger ledger;
+
+    ledger_init(&ledger, &short_ones);
+    CHECK_INT(propose(&ledger, "a", "1", S("one"), 0), OK);
+    CHECK_INT(say(&ledger, "b", "mcp/request:x", "2", "1", 0), OK);
+    CHECK_INT(propose(&ledger, "a", "3", S("ten bytes."), 0), OK);
+    CHECK_INT(propose(&ledger, "a", "4", S("ten bytes."), 999), ERR_UNAVAILABLE);
+    CHECK_INT(propose(&ledger, "a", "4", S("ten bytes."), 1000), OK);
+    CHECK_INT(ledger.bytes, 10);
+    CHECK_INT(say(&ledger, "c", "mcp/request:x", "5", "1", 1000), ERR_PROPOSAL_STATE);
+    CHECK_INT(say(&ledger, "c", "mcp/request:x", "5", "3", 1000), ERR_PROPOSAL_STATE);
     ledger_done(&ledger);
 }

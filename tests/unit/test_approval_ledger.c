@@ -76,7 +76,7 @@ static enum err put(struct book *book, struct note note)
     scan(book, note, &env);
     err = judge(book, &env);
     if (!err)
-        ledger_enter(&book->ledger, &env, &book->effect, book->wall_ms);
+        ledger_enter(&book->ledger, &env, env.text, &book->effect, book->wall_ms);
     return err;
 }
 
@@ -414,7 +414,7 @@ TEST(the_first_answer_to_a_fulfilment_is_watched_by_the_proposer)
         CHECK_INT(judge(&book, &env), OK);
         CHECK_INT(book.effect.type, c->type);
         CHECK_STR(book.effect.watcher, c->watcher);
-        ledger_enter(&book.ledger, &env, &book.effect, book.wall_ms);
+        ledger_enter(&book.ledger, &env, env.text, &book.effect, book.wall_ms);
     }
     book_done(&book);
 }
@@ -572,4 +572,43 @@ TEST(a_proposal_with_the_id_of_a_closed_one_takes_its_place)
     CHECK_INT(put(&book, (struct note)DO("human", CALL)), OK);
     CHECK_STR(state_of(&book, S("p")), S("fulfilled"));
     book_done(&book);
+}
+
+static struct str envelope_of(struct book *book, struct str id)
+{
+    const struct proposal *p = ledger_find(&book->ledger, id, book->wall_ms);
+
+    return (struct str){ p->envelope, p->envelope_bytes };
+}
+
+TEST(a_proposal_keeps_its_envelope_as_long_as_it_is_open)
+{
+    static const struct str text =
+        S("{\"protocol\":\"mcpx/v0.1\",\"id\":\"p\",\"from\":\"agent\","
+          "\"kind\":\"mcp/proposal:tools/call:rm\",\"payload\":{}}");
+    static const struct {
+        struct note end;
+        uint64_t later_ms;
+    } ends[] = {
+        { DO("human", CALL), 0 },
+        { DO("human", "mcp/reject"), 0 },
+        { DO("agent", "mcp/withdraw"), 0 },
+        { { .id = "n", .from = "x", .kind = "chat" }, EXPIRY },
+    };
+
+    FOR_EACH_CASE(c, ends) {
+        struct book book;
+
+        book_init(&book, PROPOSALS_ONCE);
+        CHECK_INT(propose(&book, "p"), OK);
+        CHECK_STR(envelope_of(&book, S("p")), text);
+        CHECK_INT(put(&book, (struct note)DO("human", "mcp/approve")), OK);
+        CHECK_STR(envelope_of(&book, S("p")), text);
+        CHECK_INT(book.ledger.bytes, text.len);
+        book.wall_ms += c->later_ms;
+        CHECK_INT(put(&book, c->end), OK);
+        CHECK_STR(envelope_of(&book, S("p")), S(""));
+        CHECK_INT(book.ledger.bytes, 0);
+        book_done(&book);
+    }
 }

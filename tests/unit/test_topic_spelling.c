@@ -237,3 +237,23 @@ TEST(d18_a_slow_reader_is_warned_in_its_own_spelling)
     fake_leave(&b);
     fake_topic_done(&fake);
 }
+
+TEST(a_text_that_is_kept_elsewhere_is_spelt_for_its_reader_if_it_is_strict)
+{
+    static const struct {
+        struct str text, dotted;
+    } kept[] = {
+        { S(SLASH "\"mcp/proposal:x\",\"payload\":{\"method\":\"x\"}}"),
+          S(DOTTED "\"mcp.proposal.x\",\"payload\":{\"method\":\"x\"}}") },
+        { S(SLASH "\"mcp/proposal:x\",\"payload\":{\"method\":\"y\"}}"), S("") },
+    };
+    struct buf space;
+
+    buf_init(&space, 1 << 20);
+    FOR_EACH_CASE(c, kept) {
+        buf_put(&space, S("what was there before"));
+        CHECK_STR(topic_text_in(c->text, DIALECT_SLASH, &space), c->text);
+        CHECK_STR(topic_text_in(c->text, DIALECT_DOTTED, &space), c->dotted);
+    }
+    buf_done(&space);
+}
