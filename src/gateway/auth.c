@@ -152,13 +152,14 @@ static void decide(struct exchange *x, auth_done on_done)
 
 static void fail_login(struct exchange *x, const char *why, auth_done on_done)
 {
+    const struct net_peer *peer = exchange_peer(x);
     struct worker *worker = x->worker;
 
     worker->metrics.logins_failed++;
-    throttle_failed(&worker->throttle, str_of(exchange_peer(x)->address),
-                    loop_now_ms(worker->loop));
-    log_info("login.fail", "peer=%s path=%s", exchange_peer(x)->address,
-             LOG_TEXT(x->request.path));
+    if (!peer->is_trusted)
+        throttle_failed(&worker->throttle, str_of(peer->address),
+                        loop_now_ms(worker->loop));
+    log_info("login.fail", "peer=%s path=%s", peer->address, LOG_TEXT(x->request.path));
     on_done(x, ERR_UNAUTHORIZED, why);
 }
 
@@ -174,26 +175,38 @@ static void with_bearer(struct exchange *x, struct str token, auth_done on_done)
         fail_login(x, "The bearer token is not known or has expired.", on_done);
         return;
     }
-    throttle_passed(&worker->throttle, str_of(exchange_peer(x)->address));
+    if (!exchange_peer(x)->is_trusted)
+        throttle_passed(&worker->throttle, str_of(exchange_peer(x)->address));
     x->identity = identity_ref(identity);
+    decide(x, on_done);
+}
+
+/* A trusted peer needs no credential, so there is nothing to guess; and it shares its
+ * address with all other sockets of this machine. */
+static bool is_throttled(const struct exchange *x)
+{
+    const struct net_peer *peer = exchange_peer(x);
+
+    return !peer->is_trusted &&
+           !throttle_allows(&x->worker->throttle, str_of(peer->address),
+                            loop_now_ms(x->worker->loop));
+}
+
+static void without_credential(struct exchange *x, auth_done on_done)
+{
+    if (exchange_peer(x)->is_trusted)
+        x->identity = identity_ref(gateway_local_identity(x->worker->gateway));
     decide(x, on_done);
 }
 
 void auth_start(struct exchange *x, auth_done on_done)
 {
-    struct worker *worker = x->worker;
-    const struct net_peer *peer = exchange_peer(x);
     struct str token, ticket = {};
     enum err err;
 
     if (has_token_in_query(x)) {
         on_done(x, ERR_BAD_REQUEST,
                 "Tokens in a query end up in logs; send it in the Authorization header.");
-        return;
-    }
-    if (peer->is_trusted) {
-        x->identity = identity_ref(gateway_local_identity(worker->gateway));
-        decide(x, on_done);
         return;
     }
     err = bearer_of(&x->request, &token);
@@ -207,7 +220,7 @@ void auth_start(struct exchange *x, auth_done on_done)
         return;
     }
     if (!token.ptr && !ticket.ptr) {
-        decide(x, on_done);
+        without_credential(x, on_done);
         return;
     }
     /* Else any page could have the address of its visitor refused. */
@@ -215,8 +228,7 @@ void auth_start(struct exchange *x, auth_done on_done)
         on_done(x, ERR_FORBIDDEN, "Pages of other sites do not sign in here.");
         return;
     }
-    if (!throttle_allows(&worker->throttle, str_of(peer->address),
-                         loop_now_ms(worker->loop))) {
+    if (is_throttled(x)) {
         on_done(x, ERR_THROTTLED, "Too many failed attempts from this address.");
         return;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is it? Resolves the credential of an exchange: bearer token, ticket, or the local
- * socket. May finish at once or later; the answer always comes through `on_done`.
+ * Who is it? Resolves the credential of an exchange: bearer token or ticket; without one
+ * whoever comes by the local socket is the administrator. May finish at once or later;
+ * the answer always comes through `on_done`.
  */
 #pragma once
 
