@@ -68,7 +68,9 @@ struct occupant_ops {
      * know, the proposer. */
     void (*on_request)(void *user, const struct heard *heard, const struct str *reply_to,
                        size_t reply_count);
-    /* A call that was handed out by on_request is no longer wanted. */
+    /* A call that was handed out by on_request is no longer wanted. `request_id` is the
+     * id of its envelope; where the cancellation does not name that, the text of its
+     * JSON-RPC id. */
     void (*on_cancelled)(void *user, struct str request_id, struct str from,
                          struct str reason);
     void (*on_proposal)(void *user, const struct proposed *proposal);
@@ -114,6 +116,13 @@ void occupant_lost(struct occupant *o, bool is_final, struct moment now);
 /* Timeouts, expiry, reports. When it is due next: UINT64_MAX, nothing waits. */
 void occupant_tick(struct occupant *o, struct moment now);
 uint64_t occupant_due_ms(const struct occupant *o); /* monotonic */
+
+/* Who else is here (roster.h): start with *at = 0; NULL at the end. Valid until something
+ * is heard. */
+const struct roster_entry *occupant_next_participant(const struct occupant *o,
+                                                     size_t *at);
+const struct roster_entry *occupant_find_participant(const struct occupant *o,
+                                                     struct str id);
 
 bool occupant_is_welcome(const struct occupant *o); /* online, and the welcome has come */
 struct str occupant_id(const struct occupant *o);   /* "" before the first welcome */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The occupant from inside: its parts, and what they ask of each other.
+ *
+ *     occupant.c   hears: checks, dispatches         roster, recent, offenders
+ *     ask.c        says and asks                     calls, proposals
+ *
+ * An entry point from outside (occupant.h, ask.h) sets `now`, where it is given one.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "participant/occupant.h"
+#include "participant/offenders.h"
+#include "participant/recent.h"
+#include "participant/roster.h"
+#include "policy/capset.h"
+
+struct calls;     /* calls.h */
+struct proposals; /* proposals_priv.h */
+
+enum occupant_state {
+    OCCUPANT_AWAY,    /* no connection */
+    OCCUPANT_WAITING, /* for the welcome */
+    OCCUPANT_WELCOME,
+};
+
+enum {
+    OCCUPANT_PREFIX = 24,       /* bytes of id_prefix, at most */
+    OCCUPANT_SCRATCH = 4 << 20, /* bytes of scratch, and of desk */
+    OCCUPANT_ID = 256,          /* bytes of an envelope's or participant's id */
+};
+
+struct occupant {
+    struct seat *seat;
+    struct occupant_ops ops;
+    void *user;
+    struct occupant_settings settings;
+    char prefix[OCCUPANT_PREFIX]; /* settings.id_prefix points here */
+
+    enum occupant_state state;
+    struct moment now;     /* of the call that is under way, or the last one */
+    uint64_t ids;          /* made so far */
+    uint64_t fences;       /* sent so far: their numbers */
+    uint64_t replay_fence; /* until it is judged, what is heard is a replay; 0: none */
+    bool resumes;          /* this connection */
+    bool was_welcome;      /* ever */
+
+    char id_bytes[OCCUPANT_ID];
+    struct str id; /* ours */
+    char last_bytes[OCCUPANT_ID];
+    struct str last;
+    size_t envelope_bytes; /* what the gateway takes; 0: not known */
+
+    /* What is heard is in `scratch` until the callback returns: only occupant_hear()
+     * resets it. What is said is prepared on `desk`, which whoever begins to say
+     * something resets: never inside of another. */
+    struct arena scratch;
+    struct arena desk;
+
+    struct capsets *capsets;
+    struct capset *capset;   /* ours; NULL before the first welcome */
+    struct buf capabilities; /* the same as JSON */
+
+    struct roster roster;
+    struct recent recent;
+    struct offenders offenders;
+    struct calls *calls;         /* calls_new(limits.calls) */
+    struct proposals *proposals; /* proposals_new(limits.proposals) */
+};
+
+/* Sends a fence; its number comes back through occupant_judged(). */
+uint64_t occupant_fence(struct occupant *o);
+
+/* Counts and tells an offence. `what` is a static name. */
+void occupant_offend(struct occupant *o, const struct heard *heard, struct str what,
+                     struct str field);
