@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "participant/occupant.h"
+
+struct calls;
+
+struct calls *calls_new(size_t max);
+void calls_free(struct calls *calls);
+
+/* Of a response, before anybody hears of it: "", or the static name of an offence
+ * (foreign_response, second_response, method_mismatch) for which it is dropped. Changes
+ * nothing. */
+struct str calls_fault(struct occupant *o, const struct heard *heard,
+                       struct str *ret_field);
+
+/* A response without fault: after on_heard, which may have cancelled the call. */
+void calls_answer(struct occupant *o, const struct heard *heard);
+
+/* A request, reject, approve or withdraw of somebody else with a correlation_id. */
+void calls_watch(struct occupant *o, const struct heard *heard);
+
+/* notifications/progress. */
+void calls_progress(struct occupant *o, const struct heard *heard);
+
+/* A system/error. True: whoever waits was told; else on_refusal tells it. */
+bool calls_refused(struct occupant *o, const struct refused *refused);
+
+void calls_left(struct occupant *o, struct str id);    /* by presence */
+void calls_broken(struct occupant *o);                 /* the connection, not for good */
+void calls_gap(struct occupant *o);                    /* answers may have been missed */
+void calls_lost(struct occupant *o);                   /* there will be no connection */
+void calls_judged(struct occupant *o, uint64_t fence); /* this fence and all before it */
+void calls_tick(struct occupant *o);
+uint64_t calls_due_ms(const struct occupant *o); /* monotonic; UINT64_MAX: never */
