@@ -59,8 +59,9 @@ enum { ASK_ID = 40 }; /* bytes of an id that we made, at most */
 
 /* All of these: ERR_AGAIN (no connection), ERR_TOO_BIG, ERR_OVERLOAD (too many wait),
  * ERR_INVALID (not JSON, not a kind; *ret_why is static text), ERR_FORBIDDEN (no
- * capability; only where this is known beforehand). `ret_id` has room for ASK_ID bytes.
- */
+ * capability; only where this is known beforehand). On failure nothing was sent, and no
+ * callback comes. `ret_id` and `ret_why` may be NULL; *ret_id is valid until the next
+ * thing is said. */
 struct saying {
     struct str kind;
     struct str payload; /* JSON; "": {} */
@@ -91,19 +92,21 @@ struct asking {
 enum err occupant_request(struct occupant *o, const struct asking *asking,
                           struct moment now, struct str *ret_id, const char **ret_why);
 
-/* ERR_NOT_FOUND. on_done comes with the next tick, ASK_CANCELLED. */
+/* Of a request the addressee is told, as far as that is possible; of a proposal that is
+ * open, the room. ERR_NOT_FOUND; ERR_AGAIN, ERR_TOO_BIG: it could not be withdrawn, and
+ * stays. on_done comes with the next tick, ASK_CANCELLED. */
 enum err occupant_cancel(struct occupant *o, struct str id, struct str reason,
                          struct moment now);
 
 /* Forgets whom to tell: the call goes on, its callbacks are not called any more. */
 void occupant_forget(struct occupant *o, struct str id);
 
-/* A notification; `to` "": to everybody. */
+/* A notification: `method` begins with "notifications/"; `to` "": to everybody. */
 enum err occupant_notify(struct occupant *o, struct str to, struct str method,
-                         struct str params, const char **ret_why);
+                         struct str params, struct moment now, const char **ret_why);
 
 /* Answers a request heard before: `kind` and JSON-RPC id are those of the request;
- * `member` is "result" or "error" with finished JSON. */
+ * `member` is "result" or "error" with finished JSON, which is not looked at. */
 struct answer {
     struct str request_id;
     struct str method, context; /* of the request's kind; context.ptr NULL: none */
@@ -113,7 +116,8 @@ struct answer {
     struct str member;
     struct str json;
 };
-enum err occupant_answer(struct occupant *o, const struct answer *answer);
+enum err occupant_answer(struct occupant *o, const struct answer *answer,
+                         struct moment now);
 
 /* Deciding on what others proposed (proposals.h). ERR_NOT_FOUND, ERR_PROPOSAL_STATE: it
  * is not open, or our own. */

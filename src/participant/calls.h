@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What we sent and wait for: calls for the answer of the one who was asked, proposals for
+ * somebody's decision, everything else for the gateway's word (a fence). Each ends once.
+ *
+ *     asked ────────────────────────────────────────► answered, refused, timed out, …
+ *       │ refused, and proposed instead                  ▲
+ *       └► proposed ──► taken up: somebody asks for us ──┘
+ *
+ * These are called by the occupant, with o->now set, from where callbacks may be called.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -21,7 +31,7 @@ struct str calls_fault(struct occupant *o, const struct heard *heard,
 /* A response without fault: after on_heard, which may have cancelled the call. */
 void calls_answer(struct occupant *o, const struct heard *heard);
 
-/* A request, reject, approve or withdraw of somebody else with a correlation_id. */
+/* A request, reject or withdraw with a correlation_id. */
 void calls_watch(struct occupant *o, const struct heard *heard);
 
 /* notifications/progress. */
@@ -30,7 +40,7 @@ void calls_progress(struct occupant *o, const struct heard *heard);
 /* A system/error. True: whoever waits was told; else on_refusal tells it. */
 bool calls_refused(struct occupant *o, const struct refused *refused);
 
-void calls_left(struct occupant *o, struct str id);    /* by presence */
+void calls_left(struct occupant *o, struct str id);    /* or not here any more */
 void calls_broken(struct occupant *o);                 /* the connection, not for good */
 void calls_gap(struct occupant *o);                    /* answers may have been missed */
 void calls_lost(struct occupant *o);                   /* there will be no connection */

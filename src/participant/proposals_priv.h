@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the ledger (proposals.h) learns: from what is heard, and from what we say.
+ */
 #pragma once
 
 #include <stddef.h>
@@ -17,12 +20,22 @@ void proposals_free(struct proposals *proposals);
  * with hears_itself our own: after on_heard, before calls_… and on_request. */
 void proposals_hear(struct occupant *o, const struct heard *heard);
 
-/* The welcome's moot.proposals: an array that was scanned, or text.ptr NULL. Called when
- * a connection begins and with every fresh welcome. */
-void proposals_welcome(struct occupant *o, struct json_span list);
+/* The welcome's moot.proposals: an array that was scanned, or text.ptr NULL. What is not
+ * in it when a connection begins is over; later ones come beside the order of the room,
+ * and tell only what is open. */
+enum welcome_type { WELCOME_FIRST, WELCOME_AGAIN };
+void proposals_welcome(struct occupant *o, struct json_span list, enum welcome_type type);
 
 void proposals_tick(struct occupant *o);
 uint64_t proposals_due_ms(const struct occupant *o); /* monotonic; UINT64_MAX: never */
 
 /* Who made it; "" where it is not known. Borrowed from the ledger. */
 struct str proposals_proposer_of(const struct occupant *o, struct str id);
+
+/* --- for calls and ask.c: these call nobody back before the next tick --- */
+
+/* What we sent. */
+void proposals_said(struct occupant *o, const struct heard *said);
+
+/* It was not taken: a proposal was none, a decision did not count. */
+void proposals_refused(struct occupant *o, const struct refused *refused);
