@@ -199,7 +199,7 @@ static uint64_t word_control(uint64_t word)
 }
 
 /* Eight bytes at a time; blanks fill up the last ones. */
-static bool has_control(struct str s)
+bool envelope_has_control(struct str s)
 {
     uint64_t control = 0;
     uint64_t wide = 0;
@@ -234,7 +234,7 @@ static enum err read_text(struct reader *r, enum field field, struct str *ret)
         return complain(r, span->text.ptr, names[field], "must not be empty");
     if (text.len > rules[field].max)
         return complain(r, span->text.ptr, names[field], "too long");
-    if (form == FORM_TOKEN && has_control(text))
+    if (form == FORM_TOKEN && envelope_has_control(text))
         return complain(r, span->text.ptr, names[field], "holds a control character");
     if (form == FORM_TIME && clock_parse(text, &wall_ms))
         return complain(r, span->text.ptr, names[field], "must be an RFC 3339 date-time");

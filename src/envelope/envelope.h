@@ -75,3 +75,7 @@ static inline enum err envelope_read_kind(struct envelope *env, enum dialect dia
 
 /* True when `to` names this participant; an envelope without `to` names nobody. */
 bool envelope_names(const struct envelope *env, struct str id);
+
+/* True where UTF-8 text holds a control character, NUL included: neither `id` nor `from`
+ * does, the scan has seen to that. */
+bool envelope_has_control(struct str s);
