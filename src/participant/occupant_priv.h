@@ -2,7 +2,8 @@
 /*
  * The occupant from inside: its parts, and what they ask of each other.
  *
- *     occupant.c   hears: checks, dispatches         roster, recent, offenders
+ *     occupant.c   life, time, questions
+ *     hear.c       hears: checks, dispatches         roster, recent, offenders
  *     ask.c        says and asks                     calls, proposals
  *
  * An entry point from outside (occupant.h, ask.h) sets `now`, where it is given one.
@@ -62,6 +63,7 @@ struct occupant {
      * resets it. What is said is prepared on `desk`, which whoever begins to say
      * something resets: never inside of another. */
     struct arena scratch;
+    struct arena names; /* of one participant at a time, in a list that is heard */
     struct arena desk;
 
     struct capsets *capsets;
@@ -74,6 +76,9 @@ struct occupant {
     struct calls *calls;         /* calls_new(limits.calls) */
     struct proposals *proposals; /* proposals_new(limits.proposals) */
 };
+
+/* hear.c: everything below occupant_hear(), which sets `now` and the arena. */
+void hear_text(struct occupant *o, struct str text);
 
 /* Sends a fence; its number comes back through occupant_judged(). */
 uint64_t occupant_fence(struct occupant *o);

@@ -18,9 +18,9 @@ struct offender {
     struct str from;
     struct str what; /* the last offence: a static name */
     uint64_t count;
-    uint64_t reported;  /* of `count` */
     uint64_t report_ms; /* when it may be reported next; monotonic */
     struct link link;   /* while there is something to report */
+    char bytes[];       /* of `from` */
 };
 
 struct offenders {

@@ -32,6 +32,7 @@ struct roster_entry {
     uint64_t listing; /* the last one it stood in */
     enum presence_change change;
     bool is_changed; /* …, to be told */
+    char bytes[];    /* of `id`, then `type` */
 };
 
 struct roster {

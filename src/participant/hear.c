@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The way of a text that is heard:
+ *
+ *     check ─► repeat? ─► on_heard ─► the gateway's news, or
+ *       │         │                     requests, answers, proposals, decisions
+ *       ▼         ▼
+ *     offence   nothing
+ */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "participant/calls.h"
+#include "participant/check.h"
+#include "participant/news.h"
+#include "participant/occupant_priv.h"
+#include "participant/pick.h"
+#include "participant/proposals_priv.h"
+#include "policy/capability.h"
+
+/* --- the gateway's news --- */
+
+/* Reads, tells everybody, and acts upon it: what cannot be read is not told. */
+struct news {
+    struct str kind;
+    enum err (*hear)(struct occupant *o, const struct heard *heard,
+                     struct str *ret_field);
+};
+
+static void tell_heard(struct occupant *o, const struct heard *heard)
+{
+    if (o->ops.on_heard)
+        o->ops.on_heard(o->user, heard);
+}
+
+static void keep_text(struct str text, char *bytes, struct str *ret)
+{
+    memcpy(bytes, text.ptr, text.len);
+    *ret = (struct str){ bytes, text.len };
+}
+
+static enum err take_capabilities(struct occupant *o, const struct welcome *welcome)
+{
+    struct str_list list = {};
+    struct json_writer w;
+    struct capset *set;
+    enum err err = news_capabilities(welcome, &o->scratch, &list);
+
+    if (!err)
+        err = capset_intern(o->capsets, list, &set, NULL);
+    if (err)
+        return err;
+    capset_unref(o->capset);
+    o->capset = set;
+    buf_clear(&o->capabilities);
+    json_write_init(&w, &o->capabilities);
+    capability_list_write(capset_patterns(set), &w);
+    return OK;
+}
+
+/* Who does not fit is not known. */
+static void note_flood(struct occupant *o, const struct heard *heard, uint64_t before)
+{
+    if (o->roster.left_out > before)
+        occupant_offend(o, heard, S("flood"), S("payload.participants"));
+}
+
+static void take_roster(struct occupant *o, struct json_span participants)
+{
+    struct news_walk walk;
+    struct roster_note note;
+
+    news_walk_list(&walk, participants);
+    roster_list_begin(&o->roster);
+    while (news_next(&walk, &o->names, &note, NULL))
+        if (!str_eq(note.id, o->id))
+            roster_list_add(&o->roster, &note);
+    roster_list_end(&o->roster);
+}
+
+/* The connection's first one. */
+static void enter_room(struct occupant *o)
+{
+    bool misses = o->was_welcome && !o->resumes;
+
+    o->state = OCCUPANT_WELCOME;
+    o->was_welcome = true;
+    if (o->resumes)
+        o->replay_fence = occupant_fence(o);
+    else
+        recent_end(&o->recent);
+    if (o->ops.on_welcome)
+        o->ops.on_welcome(o->user, o->resumes);
+    if (misses)
+        calls_gap(o);
+}
+
+static enum err hear_welcome(struct occupant *o, const struct heard *heard,
+                             struct str *ret_field)
+{
+    enum welcome_type type = o->state == OCCUPANT_WAITING ? WELCOME_FIRST : WELCOME_AGAIN;
+    uint64_t left_out = o->roster.left_out;
+    struct welcome welcome;
+    enum err err;
+
+    err = news_welcome(heard->env.payload, &o->scratch, &welcome, ret_field);
+    if (!err)
+        err = take_capabilities(o, &welcome);
+    if (err)
+        return err;
+    keep_text(welcome.you.id, o->id_bytes, &o->id);
+    o->envelope_bytes = welcome.envelope_bytes;
+    take_roster(o, welcome.participants);
+    tell_heard(o, heard);
+    if (type == WELCOME_FIRST)
+        enter_room(o);
+    else if (o->ops.on_welcome)
+        o->ops.on_welcome(o->user, true);
+    roster_tell(&o->roster, &o->ops, o->user);
+    note_flood(o, heard, left_out);
+    proposals_welcome(o, welcome.proposals, type);
+    return OK;
+}
+
+static void tell_presence(struct occupant *o, enum presence_change change,
+                          const struct roster_entry *who)
+{
+    if (who && o->ops.on_presence)
+        o->ops.on_presence(o->user, change, who);
+}
+
+/* A replay tells of what the welcome knew already, and knew better. */
+static void hear_join(struct occupant *o, const struct roster_note *note)
+{
+    enum presence_change change = PRESENCE_JOINS;
+
+    if (o->replay_fence && roster_find(&o->roster, note->id))
+        return;
+    tell_presence(o, change, roster_join(&o->roster, note, &change));
+}
+
+static enum err hear_presence(struct occupant *o, const struct heard *heard,
+                              struct str *ret_field)
+{
+    uint64_t left_out = o->roster.left_out;
+    struct roster_note note;
+    struct news_walk walk;
+    bool joins;
+    enum err err;
+
+    err = news_walk_presence(&walk, heard->env.payload, ret_field);
+    if (err)
+        return err;
+    tell_heard(o, heard);
+    while (news_next(&walk, &o->names, &note, &joins)) {
+        if (str_eq(note.id, o->id))
+            continue;
+        if (joins) {
+            hear_join(o, &note);
+            continue;
+        }
+        tell_presence(o, PRESENCE_LEAVES, roster_leave(&o->roster, note.id));
+        calls_left(o, note.id);
+    }
+    note_flood(o, heard, left_out);
+    return OK;
+}
+
+static enum err hear_error(struct occupant *o, const struct heard *heard,
+                           struct str *ret_field)
+{
+    struct refused refused;
+    enum err err;
+
+    err = news_refused(heard->env.payload, &o->scratch, &refused, ret_field);
+    if (err)
+        return err;
+    refused.id = heard->env.correlation_id.ptr ? heard->env.correlation_id : S("");
+    tell_heard(o, heard);
+    if (!calls_refused(o, &refused) && o->ops.on_refusal)
+        o->ops.on_refusal(o->user, &refused);
+    return OK;
+}
+
+static enum err hear_gap(struct occupant *o, const struct heard *heard,
+                         struct str *ret_field)
+{
+    uint64_t missed;
+    enum err err = news_gap(heard->env.payload, &missed, ret_field);
+
+    if (err)
+        return err;
+    tell_heard(o, heard);
+    if (o->ops.on_gap)
+        o->ops.on_gap(o->user, missed);
+    calls_gap(o);
+    return OK;
+}
+
+/* clang-format off */
+static const struct news news[] = {
+    { S("system/welcome"),  hear_welcome },
+    { S("system/presence"), hear_presence },
+    { S("system/error"),    hear_error },
+    { S("system/gap"),      hear_gap },
+};
+/* clang-format on */
+
+static void hear_gateway(struct occupant *o, const struct heard *heard)
+{
+    struct str field = S("");
+    enum err err = OK;
+
+    for (size_t i = 0; i < COUNT(news); i++)
+        if (str_eq(heard->env.kind.text, news[i].kind)) {
+            err = news[i].hear(o, heard, &field);
+            if (err)
+                occupant_offend(o, heard, str_of(err_name(err)), field);
+            return;
+        }
+    tell_heard(o, heard);
+}
+
+/* --- what others say --- */
+
+/* Whom the answer names: who asks, and whose proposal it fulfils. */
+static void tell_request(struct occupant *o, const struct heard *heard)
+{
+    struct str proposer = S("");
+    struct str reply_to[2] = { heard->env.from };
+    size_t count = 1;
+
+    if (!o->ops.on_request)
+        return;
+    if (heard->env.correlation_id.ptr)
+        proposer = proposals_proposer_of(o, heard->env.correlation_id);
+    if (proposer.len && !str_eq(proposer, heard->env.from) && !str_eq(proposer, o->id))
+        reply_to[count++] = proposer;
+    o->ops.on_request(o->user, heard, reply_to, count);
+}
+
+/* Asked of everybody, whoever has something to say to it answers. */
+static const struct str open_methods[] = {
+    S("ping"),
+    S("initialize"),
+    S("server/discover"),
+};
+
+static bool is_open_method(struct str method)
+{
+    for (size_t i = 0; i < COUNT(open_methods); i++)
+        if (str_eq(method, open_methods[i]))
+            return true;
+    return str_ends(method, S("/list"));
+}
+
+static bool is_for_us(const struct heard *heard)
+{
+    return heard->names_me ||
+           (heard->env.to_count == 0 && is_open_method(heard->env.kind.method));
+}
+
+static void hear_cancelled(struct occupant *o, const struct heard *heard)
+{
+    struct json_span params = {};
+    struct json_span request = {};
+    struct json_span why = {};
+    struct str id = heard->env.correlation_id;
+    struct str reason = S("");
+
+    if (!o->ops.on_cancelled || (heard->env.to_count && !heard->names_me))
+        return;
+    if (PICK(heard->env.payload, { S("params"), &params }) && params.text.ptr)
+        (void)PICK(params, { S("requestId"), &request }, { S("reason"), &why });
+    if (!id.ptr && pick_is_there(request) && request.type == JSON_NUMBER)
+        id = request.text;
+    if (!id.ptr && pick_is_there(request) && request.type == JSON_STRING)
+        (void)json_unescape(request, &o->scratch, &id);
+    if (pick_is_there(why) && why.type == JSON_STRING)
+        (void)json_unescape(why, &o->scratch, &reason);
+    if (id.len)
+        o->ops.on_cancelled(o->user, id, heard->env.from, reason);
+}
+
+static void hear_request(struct occupant *o, const struct heard *heard)
+{
+    const struct kind *kind = &heard->env.kind;
+
+    if (str_eq(kind->method, S("notifications/progress")))
+        calls_progress(o, heard);
+    if (str_eq(kind->method, S("notifications/cancelled")))
+        hear_cancelled(o, heard);
+    if (kind_is_notification(kind))
+        return;
+    if (heard->env.correlation_id.ptr)
+        calls_watch(o, heard);
+    if (is_for_us(heard))
+        tell_request(o, heard);
+}
+
+/* What it does, when everybody has heard of it. */
+static void hear_kind(struct occupant *o, const struct heard *heard)
+{
+    switch (heard->env.kind.type) {
+    case KIND_REQUEST:
+        proposals_hear(o, heard);
+        if (!heard->is_mine)
+            hear_request(o, heard);
+        return;
+    case KIND_RESPONSE:
+        proposals_hear(o, heard);
+        if (!heard->is_mine)
+            calls_answer(o, heard);
+        return;
+    case KIND_APPROVE:
+    case KIND_WITHDRAW:
+    case KIND_REJECT:
+        proposals_hear(o, heard);
+        if (!heard->is_mine)
+            calls_watch(o, heard);
+        return;
+    case KIND_PROPOSAL: proposals_hear(o, heard); return;
+    case KIND_CHAT:
+    case KIND_OTHER:
+    case KIND_ROUTING:
+    case KIND_COMMAND: return;
+    }
+}
+
+static void hear_other(struct occupant *o, const struct heard *heard)
+{
+    struct str field = S("");
+    struct str fault = S("");
+
+    if (heard->is_mine && !o->settings.hears_itself)
+        return;
+    if (heard->env.kind.type == KIND_RESPONSE && !heard->is_mine)
+        fault = calls_fault(o, heard, &field);
+    if (fault.len) {
+        occupant_offend(o, heard, fault, field);
+        return;
+    }
+    tell_heard(o, heard);
+    hear_kind(o, heard);
+}
+
+/* --- the whole --- */
+
+/* What the gateway says to us alone is no entry of the log. */
+static bool is_entry(const struct heard *heard)
+{
+    return !heard->is_system || heard->env.to_count == 0;
+}
+
+/* True: it was heard before. */
+static bool note_entry(struct occupant *o, const struct heard *heard)
+{
+    if (!is_entry(heard))
+        return false;
+    keep_text(heard->env.id, o->last_bytes, &o->last);
+    return recent_note(&o->recent, heard->env.from, heard->env.id);
+}
+
+static bool is_welcome(const struct heard *heard)
+{
+    return heard->is_system && str_eq(heard->env.kind.text, S("system/welcome"));
+}
+
+/* What depends on who listens. */
+static void see_ourselves(const struct occupant *o, struct heard *heard)
+{
+    heard->is_replay = o->replay_fence != 0 && is_entry(heard);
+    heard->names_me = envelope_names(&heard->env, o->id);
+    heard->is_mine = !heard->is_system && str_eq(heard->env.from, o->id) &&
+                     str_starts(heard->env.id, o->settings.id_prefix);
+}
+
+void hear_text(struct occupant *o, struct str text)
+{
+    struct heard heard;
+    struct str field = S("");
+    enum err err =
+        check_text(text, o->settings.limits.depth, &o->scratch, &heard, &field);
+
+    if (err) {
+        occupant_offend(o, &heard, str_of(err_name(err)), field);
+        return;
+    }
+    if (o->state != OCCUPANT_WELCOME && !is_welcome(&heard)) {
+        occupant_offend(o, &heard, S("unexpected"), S("kind"));
+        return;
+    }
+    see_ourselves(o, &heard);
+    if (note_entry(o, &heard))
+        return;
+    if (heard.is_system)
+        hear_gateway(o, &heard);
+    else
+        hear_other(o, &heard);
+}
