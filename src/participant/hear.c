@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "envelope/system.h"
 #include "participant/calls.h"
 #include "participant/check.h"
 #include "participant/news.h"
@@ -79,10 +81,13 @@ static void take_roster(struct occupant *o, struct json_span participants)
 }
 
 /* The connection's first one. */
-static void enter_room(struct occupant *o)
+static void enter_room(struct occupant *o, const struct heard *heard)
 {
     bool misses = o->was_welcome && !o->resumes;
 
+    o->past_ms = 0;
+    if (o->resumes && heard->env.ts.ptr)
+        (void)clock_parse(heard->env.ts, &o->past_ms);
     o->state = OCCUPANT_WELCOME;
     o->was_welcome = true;
     if (o->resumes)
@@ -113,7 +118,7 @@ static enum err hear_welcome(struct occupant *o, const struct heard *heard,
     take_roster(o, welcome.participants);
     tell_heard(o, heard);
     if (type == WELCOME_FIRST)
-        enter_room(o);
+        enter_room(o, heard);
     else if (o->ops.on_welcome)
         o->ops.on_welcome(o->user, true);
     roster_tell(&o->roster, &o->ops, o->user);
@@ -129,14 +134,32 @@ static void tell_presence(struct occupant *o, enum presence_change change,
         o->ops.on_presence(o->user, change, who);
 }
 
-/* A replay tells of what the welcome knew already, and knew better. */
+/* A replay tells of what the welcome knew already, and knew better. Both times are the
+ * gateway's; the first news that is not older ends it. */
+static bool is_past(struct occupant *o, const struct heard *heard)
+{
+    uint64_t wall_ms;
+
+    if (!o->past_ms)
+        return false;
+    if (heard->env.ts.ptr && clock_parse(heard->env.ts, &wall_ms) == OK &&
+        wall_ms < o->past_ms)
+        return true;
+    o->past_ms = 0;
+    return false;
+}
+
 static void hear_join(struct occupant *o, const struct roster_note *note)
 {
     enum presence_change change = PRESENCE_JOINS;
+    const struct roster_entry *who = roster_join(&o->roster, note, &change);
 
-    if (o->replay_fence && roster_find(&o->roster, note->id))
-        return;
-    tell_presence(o, change, roster_join(&o->roster, note, &change));
+    tell_presence(o, change, who);
+}
+
+static void hear_leave(struct occupant *o, struct str id)
+{
+    tell_presence(o, PRESENCE_LEAVES, roster_leave(&o->roster, id));
 }
 
 static enum err hear_presence(struct occupant *o, const struct heard *heard,
@@ -145,22 +168,23 @@ static enum err hear_presence(struct occupant *o, const struct heard *heard,
     uint64_t left_out = o->roster.left_out;
     struct roster_note note;
     struct news_walk walk;
-    bool joins;
+    bool joins, was_before;
     enum err err;
 
     err = news_walk_presence(&walk, heard->env.payload, ret_field);
     if (err)
         return err;
     tell_heard(o, heard);
+    was_before = is_past(o, heard);
     while (news_next(&walk, &o->names, &note, &joins)) {
         if (str_eq(note.id, o->id))
             continue;
-        if (joins) {
+        if (!was_before && joins)
             hear_join(o, &note);
-            continue;
-        }
-        tell_presence(o, PRESENCE_LEAVES, roster_leave(&o->roster, note.id));
-        calls_left(o, note.id);
+        if (!was_before && !joins)
+            hear_leave(o, note.id);
+        if (!joins)
+            calls_left(o, note.id);
     }
     note_flood(o, heard, left_out);
     return OK;
@@ -370,9 +394,21 @@ static bool is_welcome(const struct heard *heard)
 static void see_ourselves(const struct occupant *o, struct heard *heard)
 {
     heard->is_replay = o->replay_fence != 0 && is_entry(heard);
-    heard->names_me = envelope_names(&heard->env, o->id);
+    heard->names_me =
+        heard->is_system ? heard->env.to_count > 0 : envelope_names(&heard->env, o->id);
     heard->is_mine = !heard->is_system && str_eq(heard->env.from, o->id) &&
                      str_starts(heard->env.id, o->settings.id_prefix);
+}
+
+/* It counts as heard all the same, once: else it would be replayed for ever. */
+static void drop(struct occupant *o, const struct heard *heard, enum err err,
+                 struct str field)
+{
+    bool is_known = heard->env.from.ptr && !str_eq(heard->env.from, S(SYSTEM_SENDER));
+
+    if (is_known && o->state == OCCUPANT_WELCOME && note_entry(o, heard))
+        return;
+    occupant_offend(o, heard, str_of(err_name(err)), field);
 }
 
 void hear_text(struct occupant *o, struct str text)
@@ -383,7 +419,7 @@ void hear_text(struct occupant *o, struct str text)
         check_text(text, o->settings.limits.depth, &o->scratch, &heard, &field);
 
     if (err) {
-        occupant_offend(o, &heard, str_of(err_name(err)), field);
+        drop(o, &heard, err, field);
         return;
     }
     if (o->state != OCCUPANT_WELCOME && !is_welcome(&heard)) {

@@ -85,18 +85,11 @@ uint64_t occupant_fence(struct occupant *o)
     return number;
 }
 
-/* What is replayed was sent before the answer to a fence that followed the welcome. */
-static void end_replay(struct occupant *o)
-{
-    o->replay_fence = 0;
-    recent_end(&o->recent);
-}
-
 void occupant_judged(struct occupant *o, uint64_t fence, struct moment now)
 {
     o->now = now;
     if (o->replay_fence && fence >= o->replay_fence)
-        end_replay(o);
+        o->replay_fence = 0;
     calls_judged(o, fence);
 }
 

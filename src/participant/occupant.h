@@ -34,7 +34,8 @@ struct moment {
 struct heard {
     struct envelope env; /* kind.text in slash spelling; of the gateway's own as well */
     bool is_system;      /* from the gateway: kind.type says nothing then */
-    bool is_replay;      /* said while we were away */
+    bool is_replay;      /* said while we were away, as far as that is known: the end of
+                          * a long replay is not marked */
     bool is_mine;        /* sent on this seat */
     bool names_me;       /* in `to` */
 };

@@ -50,6 +50,7 @@ struct occupant {
     uint64_t ids;          /* made so far */
     uint64_t fences;       /* sent so far: their numbers */
     uint64_t replay_fence; /* until it is judged, what is heard is a replay; 0: none */
+    uint64_t past_ms;      /* news of the gateway before it are older than the welcome */
     bool resumes;          /* this connection */
     bool was_welcome;      /* ever */
 

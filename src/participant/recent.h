@@ -29,7 +29,7 @@ void recent_done(struct recent *recent);
 /* From here on repeats may come: of what is remembered now. */
 void recent_begin(struct recent *recent);
 
-/* They have all come. */
+/* There will be none. */
 void recent_end(struct recent *recent);
 
 /* Remembers it. True: it was heard before recent_begin(). */
