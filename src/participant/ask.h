@@ -106,7 +106,7 @@ enum err occupant_notify(struct occupant *o, struct str to, struct str method,
                          struct str params, struct moment now, const char **ret_why);
 
 /* Answers a request heard before: `kind` and JSON-RPC id are those of the request;
- * `member` is "result" or "error" with finished JSON, which is not looked at. */
+ * `member` is "result" or "error" with finished JSON. */
 struct answer {
     struct str request_id;
     struct str method, context; /* of the request's kind; context.ptr NULL: none */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "json/scan.h"
@@ -31,4 +32,14 @@ bool pick_members(struct json_span object, const struct pick *picks, size_t coun
 static inline bool pick_is_there(struct json_span span)
 {
     return span.text.ptr;
+}
+
+/* The text of a string; "" for whatever else, and where the arena is full. */
+static inline struct str pick_text(struct json_span span, struct arena *arena)
+{
+    struct str text;
+
+    if (!span.text.ptr || span.type != JSON_STRING || json_unescape(span, arena, &text))
+        return S("");
+    return text;
 }

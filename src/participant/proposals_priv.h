@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "json/scan.h"
 #include "participant/occupant.h"
 #include "participant/proposals.h"
@@ -34,8 +35,8 @@ struct str proposals_proposer_of(const struct occupant *o, struct str id);
 
 /* --- for calls and ask.c: these call nobody back before the next tick --- */
 
-/* What we sent. */
-void proposals_said(struct occupant *o, const struct heard *said);
+/* What was said, by us as well. What had to be unescaped is in the arena. */
+void proposals_note(struct occupant *o, const struct heard *said, struct arena *texts);
 
 /* It was not taken: a proposal was none, a decision did not count. */
 void proposals_refused(struct occupant *o, const struct refused *refused);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "participant/draft.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "participant/calls_priv.h"
+#include "participant/check.h"
+#include "participant/occupant_priv.h"
+#include "participant/proposals_priv.h"
+
+enum {
+    MAX_ENVELOPE = 64 << 20, /* no gateway takes more */
+    MAX_KEPT = 1 << 20,      /* of memory, until the next one */
+};
+
+void pad_init(struct pad *pad)
+{
+    *pad = (struct pad){};
+    buf_init(&pad->out, MAX_ENVELOPE);
+    buf_init(&pad->kind, MAX_ENVELOPE);
+    buf_init(&pad->params, MAX_ENVELOPE);
+    arena_init(&pad->arena, OCCUPANT_SCRATCH);
+}
+
+void pad_done(struct pad *pad)
+{
+    buf_done(&pad->out);
+    buf_done(&pad->kind);
+    buf_done(&pad->params);
+    arena_done(&pad->arena);
+}
+
+static void clear(struct buf *buf)
+{
+    if (buf->size > MAX_KEPT)
+        buf_done(buf);
+    buf_clear(buf);
+}
+
+struct str draft_id(struct occupant *o)
+{
+    struct pad *pad = &o->calls->pad;
+    int len = snprintf(pad->id, sizeof(pad->id), STR_FMT "-%" PRIu64,
+                       STR_ARG(o->settings.id_prefix), ++o->ids);
+
+    return (struct str){ pad->id, (size_t)len };
+}
+
+struct str draft_kind(struct occupant *o, struct str type, struct str method,
+                      struct str name)
+{
+    struct buf *kind = &o->calls->pad.kind;
+
+    clear(kind);
+    buf_put(kind, type);
+    buf_put(kind, method);
+    if (name.len) {
+        buf_putc(kind, ':');
+        buf_put(kind, name);
+    }
+    return buf_str(kind);
+}
+
+void draft_begin(struct occupant *o, struct draft *draft, const struct say_head *head)
+{
+    struct buf *out = &o->calls->pad.out;
+
+    clear(out);
+    draft->head = *head;
+    draft->head.from = o->id;
+    draft->head.wall_ms = o->now.wall_ms;
+    say_begin(&draft->w, out, &draft->head);
+    draft->payload_at = out->len;
+}
+
+static const char *complaint(enum err err)
+{
+    switch ((int)err) {
+    case ERR_MALFORMED_KIND: return "this is no kind";
+    case ERR_RESERVED_NAMESPACE: return "kinds of this name are the gateway's alone";
+    case ERR_MISSING_CORRELATION: return "it must say what it is about: correlation_id";
+    case ERR_KIND_PAYLOAD_MISMATCH: return "the payload does not say what the kind says";
+    default: return "a field of the envelope is not what it must be";
+    }
+}
+
+static bool may_send(struct occupant *o, const struct draft *draft,
+                     const struct heard *said)
+{
+    if (draft->is_owed || !kind_needs_capability(&said->env.kind))
+        return true;
+    return occupant_may(o, draft->head.kind, said->env.payload);
+}
+
+enum err draft_send(struct occupant *o, struct draft *draft)
+{
+    struct pad *pad = &o->calls->pad;
+    struct heard said;
+    struct str field;
+    enum err err;
+
+    say_end(&draft->w);
+    if (!occupant_is_welcome(o))
+        return ERR_AGAIN;
+    if (pad->out.is_full || (o->envelope_bytes && pad->out.len > o->envelope_bytes))
+        return ERR_TOO_BIG;
+    arena_reset(&pad->arena);
+    err = check_text(buf_str(&pad->out), JSON_MAX_DEPTH, &pad->arena, &said, &field);
+    if (err) {
+        draft->why = complaint(err);
+        return ERR_INVALID;
+    }
+    if (!may_send(o, draft, &said))
+        return ERR_FORBIDDEN;
+    err = o->seat->send(o->seat, buf_str(&pad->out));
+    if (err)
+        return err;
+    said.is_mine = true;
+    proposals_note(o, &said, &pad->arena);
+    return OK;
+}
+
+static bool scan_value(const struct occupant *o, struct str json, struct json_span *ret)
+{
+    struct json_scan scan;
+
+    json_scan_init(&scan, json, o->settings.limits.depth);
+    return json_value(&scan, ret) == OK && json_scan_end(&scan) == OK;
+}
+
+bool draft_is_json(const struct occupant *o, struct str json)
+{
+    struct json_span span;
+
+    return scan_value(o, json, &span);
+}
+
+bool draft_is_object(const struct occupant *o, struct str json)
+{
+    struct json_span span;
+
+    return scan_value(o, json, &span) && span.type == JSON_OBJECT;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ledger from inside: proposals.c keeps it, decisions.c and authorizations.c bring
+ * what is said together with it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "participant/ask.h"
+#include "participant/occupant.h"
+#include "participant/proposals.h"
+#include "participant/proposals_priv.h"
+
+enum {
+    PROPOSALS_BYTES = 16 << 20, /* of all that is known */
+    PROPOSALS_REASON = 4096,    /* of why something was decided, the rest is cut */
+    PROPOSALS_SHARES = 4,       /* nobody takes more than one of them */
+};
+
+enum {
+    PROPOSALS_EXPIRY_MS = 5 * 60 * 1000, /* where nothing is said */
+    PROPOSALS_MAX_MS = 24 * 3600 * 1000,
+};
+
+struct entry {
+    struct proposed proposed; /* texts stand behind the struct, or in `verdict` */
+    struct str request_id;    /* an authorization: the call that it is about, or "" */
+    bool is_partial;          /* its addressees are not known */
+    bool is_listed;           /* in the welcome that is being read */
+    char *verdict;            /* by, and the reason for it */
+    char decision[ASK_ID];    /* ours, which may still be refused */
+    size_t decision_len;      /* 0: none */
+    struct link group;        /* closed, or open authorizations */
+    struct link news;
+    size_t bytes;
+};
+
+struct proposals {
+    size_t max;
+    struct map by_id;
+    struct link by_age;
+    struct link closed; /* in the order in which that happened */
+    struct link authorizations;
+    struct link news;   /* on_proposal is still to come */
+    struct entry *told; /* on_proposal is being called with it, so it stays */
+    size_t bytes;
+    uint64_t due_ms; /* monotonic; nothing expires before */
+};
+
+struct entry *proposals_find(const struct proposals *ps, struct str id);
+
+/* Enters it, open; NULL: it is open already, or there is no room. */
+struct entry *proposals_enter(struct occupant *o, const struct proposed *seen,
+                              struct str request_id);
+
+/* How it ended. Said by us it is not certain yet, and neither is local expiry: whatever
+ * is heard later counts instead. */
+struct ruling {
+    enum proposed_state state;
+    struct str by;
+    struct str reason;
+    struct str said_by_us; /* the id of our decision, or "" */
+};
+void proposals_close(struct occupant *o, struct entry *entry,
+                     const struct ruling *ruling);
+void proposals_reopen(struct occupant *o, struct entry *entry);
+void proposals_forget(struct occupant *o, struct entry *entry);
+
+/* on_proposal for what has changed. */
+void proposals_tell(struct occupant *o);
+
+/* Milliseconds from now, at most PROPOSALS_MAX_MS, as a time of the wall clock. Where the
+ * text is no time: after the default. */
+uint64_t proposals_expiry(const struct occupant *o, struct str text, uint64_t created_ms);
+
+/* What concerns authorizations is taken, else false. */
+bool authorizations_note(struct occupant *o, const struct heard *heard,
+                         struct arena *texts);
