@@ -316,8 +316,9 @@ static bool is_bound_to(const struct call *call, struct str id)
     return false;
 }
 
-void calls_left(struct occupant *o, struct str id)
+void calls_left(struct occupant *o, struct str id, enum left_when when)
 {
+    uint64_t before = when == LEFT_NOW ? UINT64_MAX : o->calls->connection;
     struct call *call;
 
     LIST_FOREACH(call, &o->calls->waiting, link) {
@@ -327,7 +328,7 @@ void calls_left(struct occupant *o, struct str id)
             .message = S("who was asked has left before answering"),
         };
 
-        if (!is_bound_to(call, id))
+        if (call->connection >= before || !is_bound_to(call, id))
             continue;
         end.by = call->taken ? call->taken->to[0] : call->terms.to[0];
         call_end(o, call, &end);

@@ -40,7 +40,11 @@ void calls_progress(struct occupant *o, const struct heard *heard);
 /* A system/error. True: whoever waits was told; else on_refusal tells it. */
 bool calls_refused(struct occupant *o, const struct refused *refused);
 
-void calls_left(struct occupant *o, struct str id);    /* or not here any more */
+/* Somebody left: now, or before this connection began; then what was asked on it is not
+ * concerned. */
+enum left_when { LEFT_NOW, LEFT_BEFORE };
+void calls_left(struct occupant *o, struct str id, enum left_when when);
+
 void calls_broken(struct occupant *o);                 /* the connection, not for good */
 void calls_gap(struct occupant *o);                    /* answers may have been missed */
 void calls_lost(struct occupant *o);                   /* there will be no connection */

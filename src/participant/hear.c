@@ -157,9 +157,11 @@ static void hear_join(struct occupant *o, const struct roster_note *note)
     tell_presence(o, change, who);
 }
 
-static void hear_leave(struct occupant *o, struct str id)
+static void hear_leave(struct occupant *o, struct str id, enum left_when when)
 {
-    tell_presence(o, PRESENCE_LEAVES, roster_leave(&o->roster, id));
+    if (when == LEFT_NOW)
+        tell_presence(o, PRESENCE_LEAVES, roster_leave(&o->roster, id));
+    calls_left(o, id, when);
 }
 
 static enum err hear_presence(struct occupant *o, const struct heard *heard,
@@ -168,23 +170,22 @@ static enum err hear_presence(struct occupant *o, const struct heard *heard,
     uint64_t left_out = o->roster.left_out;
     struct roster_note note;
     struct news_walk walk;
-    bool joins, was_before;
+    enum left_when when;
+    bool joins;
     enum err err;
 
     err = news_walk_presence(&walk, heard->env.payload, ret_field);
     if (err)
         return err;
     tell_heard(o, heard);
-    was_before = is_past(o, heard);
+    when = is_past(o, heard) ? LEFT_BEFORE : LEFT_NOW;
     while (news_next(&walk, &o->names, &note, &joins)) {
         if (str_eq(note.id, o->id))
             continue;
-        if (!was_before && joins)
-            hear_join(o, &note);
-        if (!was_before && !joins)
-            hear_leave(o, note.id);
         if (!joins)
-            calls_left(o, note.id);
+            hear_leave(o, note.id, when);
+        else if (when == LEFT_NOW)
+            hear_join(o, &note);
     }
     note_flood(o, heard, left_out);
     return OK;

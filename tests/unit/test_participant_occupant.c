@@ -454,6 +454,132 @@ TEST(the_welcome_knows_more_than_the_replay_behind_it)
     fake_seat_done(&fake);
 }
 
+static void note_end(void *user, const struct outcome *outcome)
+{
+    *(enum ask_end *)user = outcome->type;
+}
+
+static void ask_ann(struct fake_seat *fake, enum ask_end *end)
+{
+    struct asking asking = { .to = S("ann"),
+                             .method = S("tools/list"),
+                             .how = ASK_CALL,
+                             .ops = { .on_done = note_end },
+                             .user = end };
+
+    *end = ASK_SENT; /* which it cannot be */
+    CHECK_INT(occupant_request(fake->occupant, &asking, fake->now, NULL, NULL), OK);
+}
+
+TEST(who_left_before_we_came_back_leaves_older_calls)
+{
+    struct fake_seat fake;
+    enum ask_end before, after;
+
+    fake_seat_init(&fake, &plain);
+    fake_seat_welcome(&fake, "[\"mcp/*\"]", "{\"id\":\"ann\"}");
+    ask_ann(&fake, &before);
+    occupant_lost(fake.occupant, false, fake.now);
+    welcome_again(&fake, true, "{\"id\":\"ann\"}");
+    fake_hear_gateway(&fake, "system/welcome",
+                      "\"you\":{\"id\":\"bot\",\"capabilities\":[\"mcp/*\"]},"
+                      "\"participants\":[{\"id\":\"ann\"}]");
+    ask_ann(&fake, &after);
+    hear_presence_at(&fake, "1", "2026-11-15T05:59:58Z",
+                     "\"event\":\"leave\",\"participant\":{\"id\":\"ann\"}");
+    CHECK_INT(before, ASK_GONE);
+    CHECK_INT(after, ASK_SENT);
+    hear_presence_at(&fake, "2", "2026-11-15T06:00:01Z",
+                     "\"event\":\"leave\",\"participant\":{\"id\":\"ann\"}");
+    CHECK_INT(after, ASK_GONE);
+    fake_seat_done(&fake);
+}
+
+TEST(a_welcome_that_resumes_nothing_ends_older_calls)
+{
+    struct fake_seat fake;
+    enum ask_end end;
+
+    fake_seat_init(&fake, &plain);
+    fake_seat_welcome(&fake, "[\"mcp/*\"]", "{\"id\":\"ann\"}");
+    ask_ann(&fake, &end);
+    occupant_lost(fake.occupant, false, fake.now);
+    welcome_again(&fake, true, "{\"id\":\"ann\"}");
+    CHECK_INT(end, ASK_SENT);
+    occupant_lost(fake.occupant, false, fake.now);
+    welcome_again(&fake, false, "{\"id\":\"ann\"}");
+    CHECK_INT(end, ASK_LOST);
+    fake_seat_done(&fake);
+}
+
+TEST(an_answer_to_a_fulfilment_names_the_proposer)
+{
+    struct fake_seat fake;
+
+    fake_seat_init(&fake, &plain);
+    fake_seat_welcome(&fake, "[]", "");
+    fake_hear_from(&fake, "eve", "p", "mcp/proposal:tools/list",
+                   "\"payload\":{\"method\":\"tools/list\"}");
+    (void)fake_told(&fake);
+    fake_hear_from(&fake, "ann", "q", "mcp/request:tools/list",
+                   "\"correlation_id\":\"p\"," TO_ME LIST);
+    CHECK_STR(fake_told(&fake), S("heard q ann mcp/request:tools/list to me\n"
+                                  "proposal p fulfilled\nrequest q to ann eve\n"));
+    fake_seat_done(&fake);
+}
+
+TEST(a_response_at_fault_is_an_offence)
+{
+    struct fake_seat fake;
+    enum ask_end end;
+
+    fake_seat_init(&fake, &plain);
+    fake_seat_welcome(&fake, "[\"mcp/*\"]", "");
+    ask_ann(&fake, &end);
+    fake_hear_from(&fake, "eve", "r", "mcp/response:tools/list",
+                   "\"correlation_id\":\"me-1\"," TO_ME
+                   "\"payload\":{\"id\":\"me-1\",\"result\":{}}");
+    CHECK(str_starts(fake_told(&fake), S("offence 1 eve: foreign_response, ")));
+    CHECK_INT(end, ASK_SENT);
+    fake_hear_from(&fake, "ann", "r", "mcp/response:tools/list",
+                   "\"correlation_id\":\"me-1\"," TO_ME
+                   "\"payload\":{\"id\":\"me-1\",\"result\":{}}");
+    CHECK_STR(fake_told(&fake), S("heard r ann mcp/response:tools/list to me\n"));
+    CHECK_INT(end, ASK_RESULT);
+    fake_seat_done(&fake);
+}
+
+TEST(a_refusal_that_ends_a_call_is_told_once)
+{
+    struct fake_seat fake;
+    enum ask_end end;
+
+    fake_seat_init(&fake, &plain);
+    fake_seat_welcome(&fake, "[\"mcp/*\"]", "");
+    ask_ann(&fake, &end);
+    fake_hear_from(&fake, "system:gateway", "s", "system/error",
+                   "\"correlation_id\":\"me-1\"," TO_ME
+                   "\"payload\":{\"error\":\"paused\",\"message\":\"no\"}");
+    CHECK_STR(fake_told(&fake), S("heard system/error to me\n"));
+    CHECK_INT(end, ASK_REFUSED);
+    fake_seat_done(&fake);
+}
+
+TEST(an_end_for_good_ends_what_waits)
+{
+    struct fake_seat fake;
+    enum ask_end end;
+
+    fake_seat_init(&fake, &plain);
+    fake_seat_welcome(&fake, "[\"mcp/*\"]", "");
+    ask_ann(&fake, &end);
+    occupant_lost(fake.occupant, false, fake.now);
+    CHECK_INT(end, ASK_SENT);
+    occupant_lost(fake.occupant, true, fake.now);
+    CHECK_INT(end, ASK_LOST);
+    fake_seat_done(&fake);
+}
+
 /* --- ourselves --- */
 
 TEST(our_own_envelopes_are_dropped_unless_we_want_them)
