@@ -65,13 +65,19 @@ static const uint8_t next_step[STEP_DONE][BYTE_CLASSES] = {
 };
 /* clang-format on */
 
+void http_body_init_chunked(struct http_body *body, uint64_t max_bytes)
+{
+    *body = (struct http_body){ .state = HTTP_BODY_CHUNKED,
+                                .step = STEP_SIZE_START,
+                                .max_bytes = max_bytes };
+}
+
 enum err http_body_init(struct http_body *body, const struct http_request *req,
                         uint64_t max_bytes)
 {
     *body = (struct http_body){ .max_bytes = max_bytes };
     if (req->is_chunked) {
-        body->state = HTTP_BODY_CHUNKED;
-        body->step = STEP_SIZE_START;
+        http_body_init_chunked(body, max_bytes);
     } else if (req->length > 0) {
         body->state = HTTP_BODY_LENGTH;
         body->left = req->length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The body of a request: a length, or chunks (RFC 9112 7.1). Bytes in, pieces of the
+ * The body of a request or an answer: a length, or chunks (RFC 9112 7.1). Bytes in, pieces of the
  * content out; the decoder holds none of them.
  */
 #pragma once
@@ -27,6 +27,9 @@ struct http_body {
  * and its state says so. */
 enum err http_body_init(struct http_body *body, const struct http_request *req,
                         uint64_t max_bytes);
+
+/* A body in chunks, whatever brings it. */
+void http_body_init_chunked(struct http_body *body, uint64_t max_bytes);
 
 /*
  * Takes from `*bytes` and gives the next piece of content. OK with an empty piece: more

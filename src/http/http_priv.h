@@ -53,6 +53,23 @@ static inline bool http_is_value(char c)
  * RFC 3986 3.2.2 lets a name hold commas and escapes as well; no host on earth does. */
 bool http_is_host(struct str text);
 
+/* Finds the empty line behind the header lines that begin at `from`; *ret is the position
+ * behind it. ERR_AGAIN, ERR_BAD_REQUEST, ERR_HEAD_TOO_LARGE, the last two with *ret_why.
+ */
+enum err http_headers_end(struct str bytes, size_t from, size_t *ret,
+                          const char **ret_why);
+
+/* Reads lines that http_headers_end() has found, with the empty one. ERR_BAD_REQUEST. */
+enum err http_headers_read(struct str lines,
+                           struct http_header out[static HTTP_MAX_HEADERS],
+                           size_t *ret_count, const char **ret_why);
+
+/* As http_header_find() and http_header_has_token(). */
+struct str http_headers_find(const struct http_header *headers, size_t count,
+                             struct str name, size_t *ret_count);
+bool http_headers_have(const struct http_header *headers, size_t count, struct str name,
+                       struct str token);
+
 /* Fills in target, path and query of a request whose request line and Host are known.
  * On failure *ret_why says what was wrong. */
 enum err http_target_read(struct http_request *req, struct str target,

@@ -180,62 +180,6 @@ static enum err scan_request_line(struct head *head, size_t max_target,
     return err;
 }
 
-/* Finds the empty line and gives the position behind it. */
-static enum err find_end(struct head *head, size_t *ret)
-{
-    size_t from = head->at;
-
-    for (size_t count = 0;; count++) {
-        size_t end = str_find(head->bytes, '\n', from);
-
-        if (end == head->bytes.len)
-            return ERR_AGAIN;
-        if (head->bytes.ptr[end - 1] != '\r')
-            return bad(head, "LF without CR");
-        if (end == from + 1) {
-            *ret = end + 1;
-            return OK;
-        }
-        if (count == HTTP_MAX_HEADERS)
-            return fail(head, ERR_HEAD_TOO_LARGE, "too many header lines");
-        from = end + 1;
-    }
-}
-
-static enum err read_header(struct head *head, struct str line, struct http_header *ret)
-{
-    size_t colon = 0;
-
-    if (line.ptr[0] == ' ' || line.ptr[0] == '\t')
-        return bad(head, "folded header line");
-    while (colon < line.len && http_is_token(line.ptr[colon]))
-        colon++;
-    if (colon == 0 || colon == line.len || line.ptr[colon] != ':')
-        return bad(head, "malformed header name");
-    for (size_t i = colon + 1; i < line.len; i++)
-        if (!http_is_value(line.ptr[i]))
-            return bad(head, "control character in a header value");
-    ret->name = str_slice(line, 0, colon);
-    ret->value = str_trim(str_slice(line, colon + 1, line.len));
-    return OK;
-}
-
-/* The lines up to the empty one, all of which are known to end with CR LF. */
-static enum err read_headers(struct head *head, size_t end, struct http_request *req)
-{
-    while (head->at < end - 2) {
-        size_t stop = str_find(head->bytes, '\n', head->at) - 1;
-        struct str line = str_slice(head->bytes, head->at, stop);
-        enum err err = read_header(head, line, &req->headers[req->header_count]);
-
-        if (err)
-            return err;
-        req->header_count++;
-        head->at = stop + 2;
-    }
-    return OK;
-}
-
 static enum err check_host(struct head *head, struct http_request *req)
 {
     size_t count;
@@ -365,7 +309,8 @@ static enum err read_head(struct head *head, const struct request_line *line, si
         .minor_version = line->minor_version,
         .host = S(""),
     };
-    enum err err = read_headers(head, end, &req);
+    enum err err = http_headers_read(str_slice(head->bytes, head->at, end), req.headers,
+                                     &req.header_count, &head->why);
 
     for (size_t i = 0; !err && i < COUNT(checks); i++)
         err = checks[i](head, &req);
@@ -388,7 +333,7 @@ enum err http_request_parse(struct str bytes, const struct http_limits *limits,
 
     err = scan_request_line(&head, limits->target_bytes, &line);
     if (!err)
-        err = find_end(&head, &end);
+        err = http_headers_end(head.bytes, head.at, &end, &head.why);
     if (err == ERR_AGAIN && bytes.len >= limits->head_bytes)
         err = fail(&head, ERR_HEAD_TOO_LARGE, "request head too large");
     if (!err)
@@ -403,34 +348,11 @@ enum err http_request_parse(struct str bytes, const struct http_limits *limits,
 struct str http_header_find(const struct http_request *req, struct str name,
                             size_t *ret_count)
 {
-    struct str found = {};
-    size_t count = 0;
-
-    for (size_t i = 0; i < req->header_count; i++) {
-        if (!str_ieq(req->headers[i].name, name))
-            continue;
-        if (count == 0)
-            found = req->headers[i].value;
-        count++;
-    }
-    if (ret_count)
-        *ret_count = count;
-    return found;
-}
-
-static bool list_has(struct str list, struct str token)
-{
-    while (list.ptr)
-        if (str_ieq(str_trim(str_cut(&list, ',')), token))
-            return true;
-    return false;
+    return http_headers_find(req->headers, req->header_count, name, ret_count);
 }
 
 bool http_header_has_token(const struct http_request *req, struct str name,
                            struct str token)
 {
-    for (size_t i = 0; i < req->header_count; i++)
-        if (str_ieq(req->headers[i].name, name) && list_has(req->headers[i].value, token))
-            return true;
-    return false;
+    return http_headers_have(req->headers, req->header_count, name, token);
 }
