@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,7 +252,6 @@ static int measure(const struct bench_words *words, struct bench_options *o)
         o->on_progress = show_progress;
     if (words->phases)
         o->on_phase = show_phase;
-    (void)signal(SIGPIPE, SIG_IGN); /* TLS writes to sockets without a way to say so */
     err = bench_run(o, &why, result);
     if (is_watched)
         fputs("\r\033[K", stderr);

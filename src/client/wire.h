@@ -25,7 +25,8 @@ struct wire_ops {
     void (*on_open)(void *user, bool resumes);
     /* A text message, valid during the call. */
     void (*on_text)(void *user, struct str text);
-    /* The pong to wire_fence(). */
+    /* The pong to wire_fence(), and to all before it: those that follow each other
+     * closely are one. */
     void (*on_fence)(void *user, uint64_t number);
     /* It broke, or could not be made; `why` is for people, without secrets. `is_over`:
      * for good. Else wire_due_ms() tells when it tries again. */
@@ -41,9 +42,9 @@ struct wire_settings {
     bool echoes;
     bool connects_once;
     bool resolves_in_thread;
-    uint32_t connect_timeout_ms;
+    uint32_t connect_timeout_ms; /* up to the first text; 0: none */
     uint32_t retry_min_ms, retry_max_ms;
-    uint32_t silence_ms;
+    uint32_t silence_ms; /* a ping after one half, the end after the other; 0: for ever */
     size_t message_bytes; /* received at most */
     size_t outbox_bytes;  /* waiting at most */
 };
@@ -57,18 +58,19 @@ int wire_fd(const struct wire *wire);          /* -1: only time matters */
 short wire_events(const struct wire *wire);    /* POLLIN, POLLOUT */
 uint64_t wire_due_ms(const struct wire *wire); /* monotonic; UINT64_MAX: never */
 
-/* Does what can be done without waiting. Time is asked for once. */
+/* Does what can be done without waiting (but for a name server, unless
+ * resolves_in_thread). */
 void wire_step(struct wire *wire, uint64_t now_ms);
 
 /* ERR_AGAIN: not open. ERR_TOO_BIG: the outbox is full. Sent with the next step, or at
  * once when much waits. */
 enum err wire_send(struct wire *wire, struct str text);
 
-/* A ping behind what was sent. */
+/* A ping behind what was sent. Numbers begin with 1 and grow. Not open: nothing. */
 void wire_fence(struct wire *wire, uint64_t number);
 
-/* Sends what waits, then the close frame, and ends with its answer (or after 2 s). Not
- * open: ends at once. on_broken tells it, is_over. */
+/* Sends what waits, then the close frame, and ends with its answer, or when nothing moved
+ * for 2 s. Not open: ends at once. The next step calls on_broken, is_over. */
 void wire_close(struct wire *wire);
 bool wire_is_open(const struct wire *wire);
 bool wire_is_over(const struct wire *wire);

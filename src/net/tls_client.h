@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client's side of TLS, for the load generator: settings that many connections share,
- * and the session of one connection over a non-blocking socket that stays its owner's.
- * Tickets that servers send are kept, the last one at a time, for whoever resumes.
- *
- * OpenSSL writes to the socket itself: the process must ignore SIGPIPE.
+ * The client's side of TLS: settings that many connections may share, and the session of
+ * one connection over a non-blocking socket that stays its owner's. Tickets that servers
+ * send are kept, the last one at a time, for whoever resumes. No SIGPIPE is raised.
  */
 #pragma once
 
@@ -27,8 +25,9 @@ enum err tls_client_new(const struct tls_trust *trust, struct tls_client **ret,
                         char **ret_why);
 void tls_client_free(struct tls_client *client);
 
-/* A session for a connected socket to `host`, a name or an address, which the certificate
- * must be for. `resumes` offers the last ticket, if there is one. ERR_IO. */
+/* A session, to be freed before the settings, for a connected socket to `host`, a name or
+ * an address, which the certificate must be for. `resumes` offers the last ticket, if
+ * there is one. ERR_IO. */
 enum err tls_session_new(struct tls_client *client, int fd, const char *host,
                          bool resumes, struct tls_session **ret);
 void tls_session_free(struct tls_session *session);
@@ -36,6 +35,9 @@ void tls_session_free(struct tls_session *session);
 /* ERR_AGAIN while it is not complete; ERR_IO, and then tls_session_why() says why. */
 enum err tls_session_handshake(struct tls_session *session);
 const char *tls_session_why(const struct tls_session *session);
+
+/* Whether it was the certificate: unknown, expired, or for another host. */
+bool tls_session_is_untrusted(const struct tls_session *session);
 
 /* Whether the last ERR_AGAIN waits for the socket to be writable. */
 bool tls_session_wants_write(const struct tls_session *session);
