@@ -165,6 +165,7 @@ struct moot_limits {
     size_t depth;          /* of JSON: 128 */
     size_t calls;          /* of ours that wait: 1024 */
     size_t served;         /* of others, answered later: 1024 */
+    size_t served_bytes;   /* … and what they hold: 64 MiB */
     size_t proposals;      /* known at once: 1024; the oldest decided ones go first */
     size_t participants;   /* known at once: 100000 */
     size_t offenders;      /* counted by name: 256; the rest together */
@@ -264,15 +265,16 @@ struct moot_outcome {
 };
 
 /* How a call goes on before its outcome. */
+enum moot_stage {
+    MOOT_PROPOSED,    /* we may not call it ourselves: it waits for somebody's decision */
+    MOOT_TAKEN_UP,    /* `by` has fulfilled the proposal: the answer is under way */
+    MOOT_AUTHORIZING, /* its owner asks somebody first */
+    MOOT_UNDERWAY,    /* `done` of `total` (0: not known), `message` */
+};
+
 struct moot_progress {
     const char *id;
-    enum {
-        MOOT_PROPOSED, /* we may not call it ourselves: it waits for somebody's decision
-                        */
-        MOOT_TAKEN_UP, /* `by` has fulfilled the proposal: the answer is under way */
-        MOOT_AUTHORIZING, /* its owner asks somebody first */
-        MOOT_UNDERWAY,    /* `done` of `total` (0: not known), `message` */
-    } type;
+    enum moot_stage type;
     const char *by;
     const char *message;
     double done, total;
@@ -421,7 +423,9 @@ MOOT_API const struct moot_json *moot_get(const struct moot_json *json, const ch
 MOOT_API const struct moot_json *moot_first(const struct moot_json *json);
 MOOT_API const struct moot_json *moot_next(const struct moot_json *json);
 MOOT_API const char *moot_key(const struct moot_json *json); /* of a member; else "" */
-/* NULL, false: it is no such thing. */
+/* As it stands in the text, quotes included; valid as long as the value. */
+MOOT_API struct moot_str moot_raw(const struct moot_json *json);
+/* NULL, false: it is no such thing. A NUL inside a text is told as U+FFFD. */
 MOOT_API const char *moot_text(const struct moot_json *json);
 MOOT_API bool moot_number(const struct moot_json *json, double *ret);
 MOOT_API bool moot_is_true(const struct moot_json *json);

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,6 +58,9 @@ const struct catalogue_item *catalogue_find_resource(const struct catalogue *c,
                                                      struct str uri);
 const struct catalogue_item *catalogue_find(const struct catalogue *c,
                                             enum offer_type type, struct str key);
+
+/* False only for the list of something of which there is nothing. */
+bool catalogue_has(const struct catalogue *c, struct str method);
 
 enum catalogue_verdict {
     CATALOGUE_ANSWERED, /* `ret_reply` is the answer, a result or an error */

@@ -288,6 +288,13 @@ static const struct method *find_method(struct str name)
     return NULL;
 }
 
+bool catalogue_has(const struct catalogue *c, struct str method)
+{
+    const struct method *m = find_method(method);
+
+    return !m || m->answer != list || catalogue_count(c, m->type) > 0;
+}
+
 /* MCP 2026-07-28, basic/versioning: a revision that is claimed and not known. */
 static bool is_version_known(struct question *q)
 {

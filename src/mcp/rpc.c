@@ -122,6 +122,17 @@ enum err rpc_read(struct str payload, struct arena *arena, struct rpc_request *r
     return read_params(m.params, arena, ret, ret_what);
 }
 
+void rpc_reply_init(struct rpc_reply *reply, size_t max)
+{
+    reply->is_error = false;
+    buf_init(&reply->json, max);
+}
+
+void rpc_reply_done(struct rpc_reply *reply)
+{
+    buf_done(&reply->json);
+}
+
 void rpc_fail(struct rpc_reply *reply, int64_t code, struct str message, struct str data)
 {
     struct json_writer w;

@@ -54,6 +54,9 @@ struct rpc_reply {
     struct buf json;
 };
 
+void rpc_reply_init(struct rpc_reply *reply, size_t max);
+void rpc_reply_done(struct rpc_reply *reply);
+
 /* Makes an error of it: whatever was written before is dropped. `data` is finished JSON,
  * or "". */
 void rpc_fail(struct rpc_reply *reply, int64_t code, struct str message, struct str data);

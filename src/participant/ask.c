@@ -82,7 +82,7 @@ enum err occupant_notify(struct occupant *o, struct str to, struct str method,
 enum err occupant_answer(struct occupant *o, const struct answer *answer,
                          struct moment now)
 {
-    struct draft draft = { .is_owed = true };
+    struct draft draft = {};
     struct say_head head = {
         .correlation_id = answer->request_id,
         .to = answer->to,

@@ -88,7 +88,7 @@ static const char *complaint(enum err err)
 static bool may_send(struct occupant *o, const struct draft *draft,
                      const struct heard *said)
 {
-    if (draft->is_owed || !kind_needs_capability(&said->env.kind))
+    if (!kind_needs_capability(&said->env.kind))
         return true;
     return occupant_may(o, draft->head.kind, said->env.payload);
 }

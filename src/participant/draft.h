@@ -37,7 +37,6 @@ struct draft {
     struct json_writer w;
     struct say_head head;
     size_t payload_at;
-    bool is_owed;    /* an answer: whether it may be given is not asked */
     const char *why; /* ERR_INVALID: what is wrong with it; static */
 };
 

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of a participant: options, steps, states. The wire brings texts, the occupant
+ * says what they mean, and handlers are told; everything that a handler hears of happens
+ * inside wire_step() and occupant_tick().
+ */
+#include "moot.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "client/moot_priv.h"
+#include "client/wire.h"
+#include "crypto/crypto.h"
+#include "mcp/catalogue.h"
+
+/* The last fence of all: what was sent before it has been judged. */
+#define GOODBYE UINT64_MAX
+
+/* --- words --- */
+
+const char *moot_version(void)
+{
+    return MOOT_VERSION;
+}
+
+const char *moot_strerror(enum moot_err err)
+{
+    switch (err) {
+    case MOOT_OK: return "success";
+    case MOOT_INVALID: return "invalid argument";
+    case MOOT_OFFLINE: return "not connected";
+    case MOOT_FORBIDDEN: return "not allowed by our capabilities";
+    case MOOT_TOO_LARGE: return "too large";
+    case MOOT_FULL: return "too much is waiting";
+    case MOOT_UNKNOWN: return "no such thing";
+    case MOOT_STATE: return "not open, or not ours to decide";
+    case MOOT_ENDED: return "it is over";
+    }
+    return "unknown error";
+}
+
+const char *moot_why(const struct moot *m)
+{
+    return m ? m->why : "";
+}
+
+/* As much as fits, without cutting a character. */
+static void set_why(struct moot *m, struct str why)
+{
+    size_t len = why.len < sizeof(m->why) ? why.len : sizeof(m->why) - 1;
+
+    len = utf8_valid(str_slice(why, 0, len));
+    memcpy(m->why, why.ptr, len);
+    m->why[len] = '\0';
+}
+
+static enum moot_err public_err(const struct moot *m, enum err err)
+{
+    switch ((int)err) {
+    case OK: return MOOT_OK;
+    case ERR_AGAIN: return m->state == MOOT_OVER ? MOOT_ENDED : MOOT_OFFLINE;
+    case ERR_FORBIDDEN:
+    case ERR_CAPABILITY_VIOLATION: return MOOT_FORBIDDEN;
+    case ERR_TOO_BIG:
+    case ERR_TOO_LARGE: return MOOT_TOO_LARGE;
+    case ERR_OVERLOAD: return MOOT_FULL;
+    case ERR_NOT_FOUND: return MOOT_UNKNOWN;
+    case ERR_PROPOSAL_STATE: return MOOT_STATE;
+    default: return MOOT_INVALID;
+    }
+}
+
+enum moot_err moot_fail(struct moot *m, enum err err, const char *why)
+{
+    enum moot_err result = public_err(m, err);
+
+    /* Why it is over is worth more than that something was tried afterwards. */
+    if (result != MOOT_OK && result != MOOT_ENDED)
+        set_why(m, str_of(why ? why : moot_strerror(result)));
+    return result;
+}
+
+struct moment moot_now(void)
+{
+    return (struct moment){ clock_mono_ms(), clock_wall_ms() };
+}
+
+/* --- states --- */
+
+static void enter(struct moot *m, enum moot_state state, const char *why)
+{
+    m->state = state;
+    if (m->handlers.on_state)
+        m->handlers.on_state(m, m->user, state, why);
+}
+
+/* What the gateway takes, it may also send; and a welcome names everybody. */
+static size_t message_bytes(const struct moot *m, size_t gateway_bytes)
+{
+    size_t bytes = m->limits.envelope_bytes;
+
+    if (gateway_bytes > MOOT_GATEWAY_BYTES)
+        gateway_bytes = MOOT_GATEWAY_BYTES;
+    if (gateway_bytes > bytes)
+        bytes = gateway_bytes;
+    return bytes + m->limits.participants * MOOT_ROSTER_BYTES;
+}
+
+void moot_joined(struct moot *m)
+{
+    struct str id = occupant_id(m->occupant);
+
+    (void)snprintf(m->id, sizeof(m->id), STR_FMT, STR_ARG(id));
+    wire_allow(m->wire, message_bytes(m, occupant_envelope_bytes(m->occupant)));
+    if (m->state != MOOT_JOINED)
+        enter(m, MOOT_JOINED, "");
+}
+
+/* --- the wire --- */
+
+static void on_open(void *user, bool resumes)
+{
+    struct moot *m = user;
+
+    occupant_begin(m->occupant, resumes);
+}
+
+static void on_text(void *user, struct str text)
+{
+    struct moot *m = user;
+
+    occupant_hear(m->occupant, text, moot_now());
+}
+
+static void on_fence(void *user, uint64_t number)
+{
+    struct moot *m = user;
+
+    occupant_judged(m->occupant, number, moot_now());
+    if (number == GOODBYE)
+        wire_close(m->wire);
+}
+
+static void on_broken(void *user, struct str why, bool is_over)
+{
+    struct moot *m = user;
+
+    set_why(m, why);
+    occupant_lost(m->occupant, is_over, moot_now());
+    arena_reset(&m->desk->given);
+    enter(m, is_over ? MOOT_OVER : MOOT_WAITING, m->why);
+}
+
+static struct str on_after(void *user)
+{
+    struct moot *m = user;
+    struct str last = occupant_last(m->occupant);
+
+    arena_reset(&m->desk->given);
+    enter(m, MOOT_CONNECTING, "");
+    return last.len ? last : str_of(m->after);
+}
+
+static const struct wire_ops wire_ops = {
+    .on_open = on_open,
+    .on_text = on_text,
+    .on_fence = on_fence,
+    .on_broken = on_broken,
+    .on_after = on_after,
+};
+
+static enum err seat_send(struct seat *seat, struct str text)
+{
+    struct moot *m = CONTAINER_OF(seat, struct moot, seat);
+    size_t most = occupant_envelope_bytes(m->occupant);
+    enum err err;
+
+    if (!m->wire || m->is_leaving)
+        return ERR_AGAIN;
+    if (most && text.len > most)
+        return ERR_TOO_BIG;
+    err = wire_send(m->wire, text);
+    return err == ERR_TOO_BIG ? ERR_OVERLOAD : err;
+}
+
+static void seat_fence(struct seat *seat, uint64_t number)
+{
+    struct moot *m = CONTAINER_OF(seat, struct moot, seat);
+
+    if (m->wire && !m->has_said_goodbye)
+        wire_fence(m->wire, number);
+}
+
+/* --- options --- */
+
+static uint32_t or_ms(uint32_t given, uint32_t usual)
+{
+    return given ? given : usual;
+}
+
+static size_t or_size(size_t given, size_t usual)
+{
+    return given ? given : usual;
+}
+
+static struct moot_limits limits_of(const struct moot_limits *given)
+{
+    return (struct moot_limits){
+        .envelope_bytes = or_size(given->envelope_bytes, 1 << 20),
+        .outbox_bytes = or_size(given->outbox_bytes, 4 << 20),
+        .depth = or_size(given->depth, 128),
+        .calls = or_size(given->calls, 1024),
+        .served = or_size(given->served, 1024),
+        .served_bytes = or_size(given->served_bytes, 64 << 20),
+        .proposals = or_size(given->proposals, 1024),
+        .participants = or_size(given->participants, 100'000),
+        .offenders = or_size(given->offenders, 256),
+        .recent = or_size(given->recent, 1024),
+    };
+}
+
+static struct wire_settings wire_settings_of(const struct moot *m,
+                                             const struct moot_options *options)
+{
+    return (struct wire_settings){
+        .url = str_of(options->url),
+        .topic = str_of(options->topic),
+        .token = str_of(options->token),
+        .ca_file = str_of(options->ca_file),
+        .is_directed = options->is_directed,
+        .echoes = options->hears_itself,
+        .connects_once = options->connects_once,
+        .resolves_in_thread = options->resolves_in_thread,
+        .connect_timeout_ms = or_ms(options->connect_timeout_ms, 10'000),
+        .retry_min_ms = or_ms(options->retry_min_ms, 250),
+        .retry_max_ms = or_ms(options->retry_max_ms, 30'000),
+        .silence_ms = or_ms(options->silence_ms, 60'000),
+        .message_bytes = message_bytes(m, 0),
+        .outbox_bytes = m->limits.outbox_bytes,
+    };
+}
+
+static struct occupant *occupant_of(struct moot *m, const struct moot_options *options)
+{
+    CLEANUP(buf_done) struct buf prefix;
+    uint8_t random[MOOT_PREFIX_BYTES * 3 / 4];
+
+    crypto_random(random, sizeof(random));
+    buf_init(&prefix, MOOT_PREFIX_BYTES);
+    base64url_write(&prefix, (struct str){ (const char *)random, sizeof(random) });
+    return occupant_new(&m->seat,
+                        &(struct occupant_settings){
+                            .id_prefix = buf_str(&prefix),
+                            .hears_itself = options->hears_itself,
+                            .reports = options->reports,
+                            .call_timeout_ms = or_ms(options->call_timeout_ms, 60'000),
+                            .limits = { .depth = m->limits.depth,
+                                        .calls = m->limits.calls,
+                                        .proposals = m->limits.proposals,
+                                        .participants = m->limits.participants,
+                                        .offenders = m->limits.offenders,
+                                        .recent = m->limits.recent },
+                        },
+                        &tell_ops, m);
+}
+
+static struct moot_desk *desk_new(const struct moot_limits *limits)
+{
+    struct moot_desk *desk = xcalloc(1, sizeof(*desk));
+
+    /* The most values that JSON of that size can have. */
+    arena_init(&desk->given, limits->envelope_bytes * MOOT_TREE_FACTOR + (1 << 20));
+    arena_init(&desk->scratch, limits->envelope_bytes * MOOT_TREE_FACTOR + (1 << 20));
+    return desk;
+}
+
+/* NULL, or what is wrong with them besides what the wire says. */
+static const char *options_fault(const struct moot_options *options)
+{
+    if (!options->url)
+        return "there is no url in the options";
+    if (!options->topic)
+        return "there is no topic in the options";
+    if (options->limits.depth > JSON_MAX_DEPTH)
+        return "limits.depth is above 1024";
+    if (options->after && strlen(options->after) > ENVELOPE_MAX_ID)
+        return "after is no id of an envelope: it is too long";
+    return NULL;
+}
+
+static enum moot_err begin(struct moot *m, const struct moot_options *options)
+{
+    struct wire_settings settings = wire_settings_of(m, options);
+    CLEANUP(xfreep) char *why = NULL;
+    const char *fault = options_fault(options);
+    enum err err;
+
+    if (fault) {
+        m->state = MOOT_OVER;
+        set_why(m, str_of(fault));
+        return MOOT_INVALID;
+    }
+    err = wire_new(&settings, &wire_ops, m, &m->wire, &why);
+    if (!err)
+        return MOOT_OK;
+    m->state = MOOT_OVER;
+    set_why(m, str_of(why ? why : err_name(err)));
+    return MOOT_INVALID;
+}
+
+enum moot_err moot_new(const struct moot_options *options, struct moot **ret)
+{
+    static const struct moot_options none;
+    struct moot *m;
+
+    if (!ret)
+        return MOOT_INVALID;
+    if (!options)
+        options = &none;
+    m = xcalloc(1, sizeof(*m));
+    m->seat = (struct seat){ .send = seat_send, .fence = seat_fence };
+    m->handlers = options->handlers;
+    m->user = options->user;
+    m->limits = limits_of(&options->limits);
+    m->after = xstrdup(options->after ? options->after : "");
+    m->wake_fd = -1;
+    list_init(&m->tickets);
+    list_init(&m->calls);
+    m->desk = desk_new(&m->limits);
+    m->occupant = occupant_of(m, options);
+    m->catalogue = offers_new(options);
+    *ret = m;
+    return begin(m, options);
+}
+
+void moot_free(struct moot *m)
+{
+    if (!m)
+        return;
+    serve_free(m);
+    tickets_free(m);
+    wire_free(m->wire);
+    occupant_free(m->occupant);
+    catalogue_free(m->catalogue);
+    arena_done(&m->desk->given);
+    arena_done(&m->desk->scratch);
+    free(m->desk);
+    if (m->wake_fd >= 0)
+        (void)close(m->wake_fd);
+    free(m->after);
+    free(m);
+}
+
+/* --- steps --- */
+
+static bool is_over(const struct moot *m)
+{
+    return m->state == MOOT_OVER;
+}
+
+int moot_fd(const struct moot *m)
+{
+    return is_over(m) ? -1 : wire_fd(m->wire);
+}
+
+short moot_events(const struct moot *m)
+{
+    return is_over(m) ? 0 : wire_events(m->wire);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When the next step is wanted; 0: now. */
+static uint64_t due_ms(const struct moot *m)
+{
+    uint64_t due;
+
+    if (is_over(m) || offers_are_changed(m) || (m->is_leaving && !m->has_said_goodbye))
+        return 0;
+    due = earlier(wire_due_ms(m->wire), occupant_due_ms(m->occupant));
+    return m->is_leaving ? earlier(due, m->leave_ms) : due;
+}
+
+int moot_timeout(const struct moot *m)
+{
+    uint64_t due = due_ms(m);
+    uint64_t now = clock_mono_ms();
+
+    if (due == UINT64_MAX)
+        return -1;
+    if (due <= now)
+        return 0;
+    return due - now < INT_MAX ? (int)(due - now) : INT_MAX;
+}
+
+/* What was sent is judged first, then it closes; whatever happens, within some time. */
+static void go_on_leaving(struct moot *m)
+{
+    uint64_t now = clock_mono_ms();
+
+    if (!m->has_said_goodbye) {
+        m->has_said_goodbye = true;
+        m->leave_ms = now + MOOT_LEAVE_MS;
+        if (wire_is_open(m->wire) && occupant_is_welcome(m->occupant))
+            wire_fence(m->wire, GOODBYE);
+        else
+            wire_close(m->wire);
+    } else if (now >= m->leave_ms) {
+        m->leave_ms = UINT64_MAX;
+        wire_close(m->wire);
+    }
+}
+
+enum moot_err moot_step(struct moot *m)
+{
+    if (is_over(m))
+        return MOOT_ENDED;
+    arena_reset(&m->desk->given);
+    wire_step(m->wire, clock_mono_ms());
+    if (!is_over(m) && occupant_due_ms(m->occupant) <= clock_mono_ms())
+        occupant_tick(m->occupant, moot_now());
+    if (!is_over(m) && offers_are_changed(m))
+        offers_tell(m);
+    if (!is_over(m) && m->is_leaving)
+        go_on_leaving(m);
+    return is_over(m) ? MOOT_ENDED : MOOT_OK;
+}
+
+/* --- running --- */
+
+/* Made here and not in moot_stop(), which a signal handler may call. */
+static bool make_wakeable(struct moot *m)
+{
+    if (m->wake_fd < 0)
+        m->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return m->wake_fd >= 0;
+}
+
+static void forget_wakes(const struct moot *m)
+{
+    uint64_t count;
+
+    (void)!read(m->wake_fd, &count, sizeof(count));
+}
+
+static void wait_for_news(const struct moot *m)
+{
+    struct pollfd fds[] = {
+        { .fd = m->wake_fd, .events = POLLIN },
+        { .fd = moot_fd(m), .events = moot_events(m) },
+    };
+
+    /* Interrupted or not: whatever has happened is looked at. */
+    (void)poll(fds, COUNT(fds), moot_timeout(m));
+}
+
+enum moot_err moot_run(struct moot *m)
+{
+    enum moot_err err = is_over(m) ? MOOT_ENDED : MOOT_OK;
+
+    if (!err && !make_wakeable(m)) {
+        set_why(m, S("there is no descriptor left"));
+        return MOOT_FULL;
+    }
+    while (!err && !m->is_stopped) {
+        err = moot_step(m);
+        if (!err && !m->is_stopped)
+            wait_for_news(m);
+    }
+    m->is_stopped = 0;
+    if (m->wake_fd >= 0)
+        forget_wakes(m);
+    return err;
+}
+
+void moot_stop(struct moot *m)
+{
+    int before = errno;
+    uint64_t one = 1;
+
+    m->is_stopped = 1;
+    if (m->wake_fd >= 0)
+        (void)!write(m->wake_fd, &one, sizeof(one));
+    errno = before;
+}
+
+void moot_leave(struct moot *m)
+{
+    m->is_leaving = true;
+}
+
+/* --- who --- */
+
+enum moot_state moot_state(const struct moot *m)
+{
+    return m->state;
+}
+
+void *moot_user(const struct moot *m)
+{
+    return m->user;
+}
+
+const char *moot_id(const struct moot *m)
+{
+    return m->id;
+}
+
+const char *moot_last(const struct moot *m)
+{
+    struct str last = occupant_last(m->occupant);
+
+    if (last.len == 0)
+        return m->after;
+    (void)snprintf(m->desk->last, sizeof(m->desk->last), STR_FMT, STR_ARG(last));
+    return m->desk->last;
+}
+
+struct moot_str moot_capabilities(const struct moot *m)
+{
+    return view_str(occupant_capabilities(m->occupant));
+}
+
+bool moot_next_participant(const struct moot *m, size_t *at, struct moot_participant *ret)
+{
+    const struct roster_entry *entry = occupant_next_participant(m->occupant, at);
+
+    if (entry)
+        view_participant(entry, ret);
+    return entry;
+}
+
+bool moot_find_participant(const struct moot *m, const char *id,
+                           struct moot_participant *ret)
+{
+    const struct roster_entry *entry = occupant_find_participant(m->occupant, str_of(id));
+
+    if (entry)
+        view_participant(entry, ret);
+    return entry;
+}
