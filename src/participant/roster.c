@@ -123,13 +123,14 @@ static void add_entry(struct roster *roster, const struct roster_note *note,
                       struct roster_rights *rights)
 {
     size_t bytes = note->id.len + note->type.len;
-    struct roster_entry *entry = xcalloc(1, sizeof(*entry) + bytes);
+    struct roster_entry *entry = xcalloc(1, sizeof(*entry) + bytes + 2);
+    char *type = entry->bytes + note->id.len + 1;
 
     memcpy(entry->bytes, note->id.ptr, note->id.len);
     entry->id = (struct str){ entry->bytes, note->id.len };
     if (note->type.len)
-        memcpy(entry->bytes + note->id.len, note->type.ptr, note->type.len);
-    entry->type = (struct str){ entry->bytes + note->id.len, note->type.len };
+        memcpy(type, note->type.ptr, note->type.len);
+    entry->type = (struct str){ type, note->type.len };
     entry->rights = rights;
     entry->capabilities = rights->text;
     entry->listing = roster->listing;

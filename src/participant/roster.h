@@ -22,7 +22,7 @@
 struct roster_rights; /* a list of capabilities, shared */
 
 struct roster_entry {
-    struct str id;
+    struct str id;           /* followed by a NUL, as the next one is */
     struct str type;         /* "human", "agent", "service", or "" */
     struct str capabilities; /* a JSON array: patterns, then objects */
 

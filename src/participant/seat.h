@@ -14,8 +14,8 @@
 #include "base/str.h"
 
 struct seat {
-    /* Copies one whole envelope. ERR_AGAIN: there is no connection now. ERR_TOO_BIG: too
-     * much waits already, or it is longer than the gateway takes. */
+    /* Copies one whole envelope. ERR_AGAIN: there is no connection now. ERR_TOO_BIG:
+     * it is longer than the gateway takes. ERR_OVERLOAD: too much waits already. */
     enum err (*send)(struct seat *seat, struct str text);
     /* occupant_judged(number) comes when everything sent before has been judged, and
      * every refusal of it was heard. Not at all where the connection breaks before. */
