@@ -187,7 +187,7 @@ static enum err seat_send(struct seat *seat, struct str text)
 
     if (!m->wire || m->is_leaving)
         return ERR_AGAIN;
-    if (most && text.len > most)
+    if ((most && text.len > most) || text.len > m->limits.outbox_bytes)
         return ERR_TOO_BIG;
     err = wire_send(m->wire, text);
     return err == ERR_TOO_BIG ? ERR_OVERLOAD : err;

@@ -143,22 +143,7 @@ bool offers_are_changed(const struct moot *m)
     return m->changed && m->state == MOOT_JOINED && !m->is_leaving;
 }
 
-/* Who may not tell it keeps silent: a refusal would be held against us. */
-static void tell(struct moot *m, struct str method)
-{
-    CLEANUP(buf_done) struct buf kind;
-    CLEANUP(buf_done) struct buf payload;
-
-    buf_init(&kind, KIND_MAX_BYTES);
-    buf_init(&payload, KIND_MAX_BYTES);
-    buf_putf(&kind, "mcp/request:" STR_FMT, STR_ARG(method));
-    buf_putf(&payload, "{\"jsonrpc\":\"2.0\",\"method\":\"" STR_FMT "\"}",
-             STR_ARG(method));
-    if (occupant_may(m->occupant, buf_str(&kind),
-                     (struct json_span){ JSON_OBJECT, false, buf_str(&payload) }))
-        (void)occupant_notify(m->occupant, S(""), method, S(""), NULL);
-}
-
+/* Who may not tell it keeps silent. */
 void offers_tell(struct moot *m)
 {
     unsigned changed = m->changed;
@@ -166,5 +151,6 @@ void offers_tell(struct moot *m)
     m->changed = 0;
     for (size_t i = 0; i < COUNT(notices); i++)
         if (changed & notices[i].types)
-            tell(m, notices[i].method);
+            (void)occupant_notify(m->occupant, S(""), notices[i].method, S(""),
+                                  moot_now(), NULL);
 }

@@ -204,8 +204,8 @@ enum moot_err moot_notify(struct moot *m, const char *to, const char *method,
                           const char *params)
 {
     const char *why = NULL;
-    enum err err =
-        occupant_notify(m->occupant, str_of(to), str_of(method), str_of(params), &why);
+    enum err err = occupant_notify(m->occupant, str_of(to), str_of(method),
+                                   str_of(params), moot_now(), &why);
 
     return moot_fail(m, err, why);
 }

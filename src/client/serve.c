@@ -71,7 +71,9 @@ static enum err send_reply(struct moot *m, const struct asker *asker,
     /* JSON-RPC 2.0, 4.1: a request without an id is never answered. */
     if (!asker->rpc_id.text.ptr)
         return OK;
-    return reply->json.is_full ? ERR_TOO_BIG : occupant_answer(m->occupant, &answer);
+    if (reply->json.is_full)
+        return ERR_TOO_BIG;
+    return occupant_answer(m->occupant, &answer, moot_now());
 }
 
 static enum err send_error(struct moot *m, const struct asker *asker, int64_t code,
@@ -454,7 +456,8 @@ static enum err send_progress(struct moot_call *call, double done, double total,
         json_put_str(&w, S("message"), message);
     json_object_close(&w);
     return occupant_notify(call->m->occupant, str_of(call->from),
-                           S("notifications/progress"), buf_str(&params), NULL);
+                           S("notifications/progress"), buf_str(&params), moot_now(),
+                           NULL);
 }
 
 enum moot_err moot_call_progress(struct moot_call *call, double done, double total,

@@ -21,6 +21,8 @@
 #include "base/str.h"
 #include "json/scan.h"
 
+enum { JSON_TREE_DEPTH = 128 };
+
 struct json {
     enum json_type type;
     struct str text;          /* string: unescaped; number: as written */
@@ -38,7 +40,7 @@ struct json_problem {
 };
 
 /* The tree lives in the arena and borrows from the text. ERR_INVALID, ERR_UTF8,
- * ERR_TOO_DEEP (128), ERR_TOO_BIG (arena full); `problem` may be NULL. */
+ * ERR_TOO_DEEP (JSON_TREE_DEPTH), ERR_TOO_BIG (arena full); `problem` may be NULL. */
 enum err json_parse(struct str text, struct arena *arena, const struct json **ret,
                     struct json_problem *problem);
 

@@ -10,13 +10,13 @@
 #include "json/json.h"
 #include "json/json_priv.h"
 
-enum { TREE_DEPTH = 128, FEW_MEMBERS = 8 };
+enum { FEW_MEMBERS = 8 };
 
 struct builder {
     struct arena *arena;
     const char *start, *at, *end;
-    struct json *open[TREE_DEPTH + 1]; /* open[0] is a list whose one item is the root */
-    struct json *last[TREE_DEPTH + 1]; /* the newest child of each */
+    struct json *open[JSON_TREE_DEPTH + 1]; /* open[0] is a list whose one item is the root */
+    struct json *last[JSON_TREE_DEPTH + 1]; /* the newest child of each */
     size_t depth;
     struct str key; /* ptr NULL: the next string in an object is a name */
     struct json_problem problem;
@@ -192,7 +192,7 @@ static enum err check(struct str text, struct json_problem *problem)
     struct json_span span;
     enum err err;
 
-    json_scan_init(&scan, text, TREE_DEPTH);
+    json_scan_init(&scan, text, JSON_TREE_DEPTH);
     err = json_value(&scan, &span);
     if (!err)
         err = json_scan_end(&scan);
