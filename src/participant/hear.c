@@ -386,9 +386,16 @@ static bool note_entry(struct occupant *o, const struct heard *heard)
     return recent_note(&o->recent, heard->env.from, heard->env.id);
 }
 
-static bool is_welcome(const struct heard *heard)
+/* A connection begins with the welcome. */
+static bool is_expected(const struct occupant *o, const struct heard *heard)
 {
-    return heard->is_system && str_eq(heard->env.kind.text, S("system/welcome"));
+    switch (o->state) {
+    case OCCUPANT_AWAY: return false;
+    case OCCUPANT_WAITING:
+        return heard->is_system && str_eq(heard->env.kind.text, S("system/welcome"));
+    case OCCUPANT_WELCOME: break;
+    }
+    return true;
 }
 
 /* What depends on who listens. */
@@ -423,7 +430,7 @@ void hear_text(struct occupant *o, struct str text)
         drop(o, &heard, err, field);
         return;
     }
-    if (o->state != OCCUPANT_WELCOME && !is_welcome(&heard)) {
+    if (!is_expected(o, &heard)) {
         occupant_offend(o, &heard, S("unexpected"), S("kind"));
         return;
     }

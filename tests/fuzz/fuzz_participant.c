@@ -266,7 +266,9 @@ static void order_say(struct fuzz *fuzz, struct str rest)
 
 static void order_cancel(struct fuzz *fuzz, struct str rest)
 {
-    (void)occupant_cancel(fuzz->occupant, str_of(fuzz->last_id), rest, fuzz->now);
+    struct str reason = utf8_is_valid(rest) ? rest : S("");
+
+    (void)occupant_cancel(fuzz->occupant, str_of(fuzz->last_id), reason, fuzz->now);
 }
 
 static struct deciding deciding(struct fuzz *fuzz, struct str id)

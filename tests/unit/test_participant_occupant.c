@@ -26,12 +26,14 @@ TEST(nothing_is_heard_before_the_welcome)
 
     fake_seat_init(&fake, &plain);
     fake_hear_from(&fake, "ann", "1", "chat", CHAT);
-    CHECK_STR(fake_told(&fake), S("offence 1 ann: unexpected, kind\n"));
+    fake_hear_gateway(&fake, "system/welcome", "\"you\":{\"id\":\"bot\"}");
+    CHECK_STR(fake_told(&fake), S("offence 1 ann: unexpected, kind\n"
+                                  "offence 1 system:gateway: unexpected, kind\n"));
     occupant_begin(fake.occupant, false);
     fake_hear_from(&fake, "ann", "2", "chat", CHAT);
     fake_hear_gateway(&fake, "system/presence", "\"event\":\"join\"," PARTICIPANT);
     CHECK_STR(fake_told(&fake), S("offence 2 ann: unexpected, kind\n"
-                                  "offence 1 system:gateway: unexpected, kind\n"));
+                                  "offence 2 system:gateway: unexpected, kind\n"));
     CHECK(!occupant_is_welcome(fake.occupant));
     CHECK_STR(occupant_id(fake.occupant), S(""));
     CHECK_STR(occupant_last(fake.occupant), S(""));
