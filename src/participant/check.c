@@ -125,12 +125,7 @@ static enum err check_correlation(struct check *check)
 
 static bool is_absent_or(struct json_span span, enum json_type type)
 {
-    return !span.text.ptr || span.type == type;
-}
-
-static bool is_string(struct json_span span)
-{
-    return span.text.ptr && span.type == JSON_STRING;
+    return !pick_is_there(span) || span.type == type;
 }
 
 /* Without fraction and exponent, and short enough for 64 bits. */
@@ -138,7 +133,7 @@ static bool is_integer(struct json_span span)
 {
     struct str digits = span.text;
 
-    if (!digits.ptr || span.type != JSON_NUMBER)
+    if (!pick_is(span, JSON_NUMBER))
         return false;
     if (digits.ptr[0] == '-')
         digits = str_slice(digits, 1, digits.len);
@@ -155,7 +150,7 @@ static enum err check_chat(struct check *check)
 
     if (!PICK(check->heard->env.payload, { S("text"), &text }, { S("format"), &format }))
         return mismatch(check, S("payload"));
-    if (!is_string(text))
+    if (!pick_is(text, JSON_STRING))
         return mismatch(check, S("payload.text"));
     return is_absent_or(format, JSON_STRING) ? OK : mismatch(check, S("payload.format"));
 }
@@ -192,7 +187,8 @@ static enum err check_answer(struct check *check)
         return mismatch(check, S("payload.error"));
     if (!is_integer(code))
         return mismatch(check, S("payload.error.code"));
-    return is_string(message) ? OK : mismatch(check, S("payload.error.message"));
+    return pick_is(message, JSON_STRING) ? OK
+                                         : mismatch(check, S("payload.error.message"));
 }
 
 static enum err check_strict(struct check *check)

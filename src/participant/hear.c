@@ -109,6 +109,10 @@ static enum err hear_welcome(struct occupant *o, const struct heard *heard,
     enum err err;
 
     err = news_welcome(heard->env.payload, &o->scratch, &welcome, ret_field);
+    if (!err && type == WELCOME_AGAIN && !str_eq(welcome.you.id, o->id)) {
+        *ret_field = S("payload.you.id");
+        return ERR_MALFORMED_ENVELOPE;
+    }
     if (!err)
         err = take_capabilities(o, &welcome);
     if (err)
@@ -289,22 +293,18 @@ static void hear_cancelled(struct occupant *o, const struct heard *heard)
 {
     struct json_span params = {};
     struct json_span request = {};
-    struct json_span why = {};
+    struct json_span reason = {};
     struct str id = heard->env.correlation_id;
-    struct str reason = S("");
 
     if (!o->ops.on_cancelled || (heard->env.to_count && !heard->names_me))
         return;
-    if (PICK(heard->env.payload, { S("params"), &params }) && params.text.ptr)
-        (void)PICK(params, { S("requestId"), &request }, { S("reason"), &why });
-    if (!id.ptr && pick_is_there(request) && request.type == JSON_NUMBER)
-        id = request.text;
-    if (!id.ptr && pick_is_there(request) && request.type == JSON_STRING)
-        (void)json_unescape(request, &o->scratch, &id);
-    if (pick_is_there(why) && why.type == JSON_STRING)
-        (void)json_unescape(why, &o->scratch, &reason);
+    if (PICK(heard->env.payload, { S("params"), &params }) && pick_is_there(params))
+        (void)PICK(params, { S("requestId"), &request }, { S("reason"), &reason });
+    if (!id.ptr)
+        id = pick_is(request, JSON_NUMBER) ? request.text
+                                           : pick_text(request, &o->scratch);
     if (id.len)
-        o->ops.on_cancelled(o->user, id, heard->env.from, reason);
+        o->ops.on_cancelled(o->user, id, heard->env.from, pick_text(reason, &o->scratch));
 }
 
 static void hear_request(struct occupant *o, const struct heard *heard)

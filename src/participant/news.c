@@ -13,25 +13,20 @@ static enum err bad(struct str *ret_field, struct str field)
     return ERR_MALFORMED_ENVELOPE;
 }
 
-static bool is_there(struct json_span span, enum json_type type)
-{
-    return span.text.ptr && span.type == type;
-}
-
 /* A value of another type counts as absent: it is news of a later version. */
 static struct json_span only(struct json_span span, enum json_type type)
 {
-    return is_there(span, type) ? span : (struct json_span){};
+    return pick_is(span, type) ? span : (struct json_span){};
 }
 
 static bool read_text(struct json_span span, struct arena *arena, struct str *ret)
 {
-    return is_there(span, JSON_STRING) && json_unescape(span, arena, ret) == OK;
+    return pick_is(span, JSON_STRING) && json_unescape(span, arena, ret) == OK;
 }
 
 static bool read_number(struct json_span span, uint64_t *ret)
 {
-    return is_there(span, JSON_NUMBER) && str_to_u64(span.text, UINT64_MAX, ret) == OK;
+    return pick_is(span, JSON_NUMBER) && str_to_u64(span.text, UINT64_MAX, ret) == OK;
 }
 
 /* --- participants --- */
@@ -52,7 +47,7 @@ static bool read_participant(struct json_span object, struct arena *arena,
     if (!read_text(id, arena, &note.id) || note.id.len == 0 ||
         note.id.len > ENVELOPE_MAX_ID || envelope_has_control(note.id))
         return false;
-    if (is_there(moot, JSON_OBJECT) &&
+    if (pick_is(moot, JSON_OBJECT) &&
         !PICK(moot, { S("type"), &type }, { S("capabilities"), &note.objects }))
         return false;
     note.patterns = only(note.patterns, JSON_ARRAY);
@@ -69,12 +64,12 @@ void news_walk_list(struct news_walk *walk, struct json_span participants)
     *walk = (struct news_walk){ .joins = true };
     json_scan_init(&walk->scan, participants.text, JSON_MAX_DEPTH);
     walk->is_over =
-        !is_there(participants, JSON_ARRAY) || json_array_begin(&walk->scan) != OK;
+        !pick_is(participants, JSON_ARRAY) || json_array_begin(&walk->scan) != OK;
 }
 
 static bool is_event(struct json_span event, bool *ret_joins)
 {
-    if (!is_there(event, JSON_STRING))
+    if (!pick_is(event, JSON_STRING))
         return false;
     *ret_joins = json_string_is(event, S("join"));
     return *ret_joins || json_string_is(event, S("leave"));
@@ -90,10 +85,10 @@ enum err news_walk_presence(struct news_walk *walk, struct json_span payload,
 
     if (!PICK(payload, { S("event"), &event }, { S("participant"), &participant },
               { S("participants"), &participants }) ||
-        !is_there(event, JSON_STRING))
+        !pick_is(event, JSON_STRING))
         return bad(ret_field, S("payload.event"));
     if (json_string_is(event, S("batch"))) {
-        if (!is_there(participants, JSON_ARRAY))
+        if (!pick_is(participants, JSON_ARRAY))
             return bad(ret_field, S("payload.participants"));
         news_walk_list(walk, participants);
         walk->is_batch = true;
@@ -101,7 +96,7 @@ enum err news_walk_presence(struct news_walk *walk, struct json_span payload,
     }
     if (!is_event(event, &joins))
         return bad(ret_field, S("payload.event"));
-    if (!is_there(participant, JSON_OBJECT))
+    if (!pick_is(participant, JSON_OBJECT))
         return bad(ret_field, S("payload.participant"));
     *walk = (struct news_walk){ .one = participant, .joins = joins };
     return OK;
@@ -151,14 +146,14 @@ static enum err read_offer(struct json_span moot, struct welcome *ret,
     struct json_span limits = {};
     struct json_span bytes = {};
 
-    if (!is_there(moot, JSON_OBJECT)) /* a gateway of another make */
+    if (!pick_is(moot, JSON_OBJECT)) /* a gateway of another make */
         return OK;
     if (!PICK(moot, { S("limits"), &limits }, { S("proposals"), &ret->proposals },
               { S("grants"), &ret->grants }))
         return bad(ret_field, S("payload.moot"));
     ret->proposals = only(ret->proposals, JSON_ARRAY);
     ret->grants = only(ret->grants, JSON_ARRAY);
-    if (!is_there(limits, JSON_OBJECT))
+    if (!pick_is(limits, JSON_OBJECT))
         return OK;
     if (!PICK(limits, { S("envelope_bytes"), &bytes }))
         return bad(ret_field, S("payload.moot.limits"));
@@ -220,7 +215,7 @@ static void gather(struct gathering *g, struct json_span list)
     struct json_span item;
     enum err err;
 
-    if (!is_there(list, JSON_ARRAY))
+    if (!pick_is(list, JSON_ARRAY))
         return;
     json_scan_init(&scan, list.text, JSON_MAX_DEPTH);
     err = json_array_begin(&scan);
@@ -235,7 +230,7 @@ static void gather_limited(struct gathering *g, struct json_span grants)
     struct json_span grant;
     enum err err;
 
-    if (!is_there(grants, JSON_ARRAY))
+    if (!pick_is(grants, JSON_ARRAY))
         return;
     json_scan_init(&scan, grants.text, JSON_MAX_DEPTH);
     err = json_array_begin(&scan);

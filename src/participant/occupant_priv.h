@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
+#include "envelope/envelope.h"
 #include "participant/occupant.h"
 #include "participant/offenders.h"
 #include "participant/recent.h"
@@ -34,8 +35,7 @@ enum occupant_state {
 
 enum {
     OCCUPANT_PREFIX = 24,       /* bytes of id_prefix, at most */
-    OCCUPANT_SCRATCH = 4 << 20, /* bytes of scratch, and of desk */
-    OCCUPANT_ID = 256,          /* bytes of an envelope's or participant's id */
+    OCCUPANT_SCRATCH = 4 << 20, /* bytes that may have to be unescaped */
 };
 
 struct occupant {
@@ -54,18 +54,14 @@ struct occupant {
     bool resumes;          /* this connection */
     bool was_welcome;      /* ever */
 
-    char id_bytes[OCCUPANT_ID];
+    char id_bytes[ENVELOPE_MAX_ID];
     struct str id; /* ours */
-    char last_bytes[OCCUPANT_ID];
+    char last_bytes[ENVELOPE_MAX_ID];
     struct str last;
     size_t envelope_bytes; /* what the gateway takes; 0: not known */
 
-    /* What is heard is in `scratch` until the callback returns: only occupant_hear()
-     * resets it. What is said is prepared on `desk`, which whoever begins to say
-     * something resets: never inside of another. */
-    struct arena scratch;
-    struct arena names; /* of one participant at a time, in a list that is heard */
-    struct arena desk;
+    struct arena scratch; /* of what is heard: only occupant_hear() resets it */
+    struct arena names;   /* of one participant at a time, in a list that is heard */
 
     struct capsets *capsets;
     struct capset *capset;   /* ours; NULL before the first welcome */

@@ -34,12 +34,17 @@ static inline bool pick_is_there(struct json_span span)
     return span.text.ptr;
 }
 
+static inline bool pick_is(struct json_span span, enum json_type type)
+{
+    return span.text.ptr && span.type == type;
+}
+
 /* The text of a string; "" for whatever else, and where the arena is full. */
 static inline struct str pick_text(struct json_span span, struct arena *arena)
 {
     struct str text;
 
-    if (!span.text.ptr || span.type != JSON_STRING || json_unescape(span, arena, &text))
+    if (!pick_is(span, JSON_STRING) || json_unescape(span, arena, &text))
         return S("");
     return text;
 }

@@ -105,7 +105,8 @@ static void on_presence(void *user, enum presence_change change,
     struct fuzz *fuzz = user;
     const struct roster_entry *known = occupant_find_participant(fuzz->occupant, who->id);
 
-    expect(who->id.len > 0 && !str_eq(who->id, occupant_id(fuzz->occupant)));
+    expect(who->id.len > 0);
+    expect(change == PRESENCE_LEAVES || !str_eq(who->id, occupant_id(fuzz->occupant)));
     expect_plain(who->id);
     expect_plain(who->type);
     expect_list(who->capabilities);
@@ -132,7 +133,7 @@ static void on_heard(void *user, const struct heard *heard)
     expect_plain(heard->env.from);
     expect_plain(heard->env.kind.text);
     expect(heard->is_system == str_eq(heard->env.from, S(SYSTEM_SENDER)));
-    expect(heard->is_system || !str_starts(heard->env.kind.text, S("system")));
+    expect(heard->is_system || !str_starts(heard->env.kind.text, S("system/")));
     expect(!heard->is_mine); /* it does not hear itself */
     expect(heard->env.to_count || !heard->names_me);
     expect(occupant_is_welcome(fuzz->occupant) || heard->is_system);

@@ -222,6 +222,7 @@ TEST(proposals_cite_nothing_and_decisions_what_they_decide)
 #define PROPOSAL IDS "\"kind\":\"mcp/proposal:tools/call\",\"payload\":{\"method\":\"tools/call\"}"
     static const struct verdict_case cases[] = {
         { PROPOSAL, OK, "" },
+        { IDS "\"kind\":\"mcp/proposal:tools/call\",\"payload\":{\"id\":null,\"method\":\"tools/call\"}", OK, "" },
         { PROPOSAL ",\"correlation_id\":\"q\"", ERR_MALFORMED_ENVELOPE, "correlation_id" },
         { PROPOSAL ",\"expires_at\":\"2030-01-01T00:00:00Z\"", OK, "" },
         { PROPOSAL ",\"expires_at\":\"soon\"", ERR_MALFORMED_ENVELOPE, "expires_at" },

@@ -95,6 +95,24 @@ TEST(a_fresh_welcome_tells_what_has_changed)
     fake_seat_done(&fake);
 }
 
+TEST(nobody_becomes_somebody_else_while_connected)
+{
+    struct fake_seat fake;
+
+    fake_seat_init(&fake, &plain);
+    fake_seat_welcome(&fake, "[\"chat\"]", "{\"id\":\"ann\"}");
+    fake_hear_gateway(&fake, "system/welcome", "\"you\":{\"id\":\"ann\"}");
+    CHECK_STR(fake_told(&fake),
+              S("offence 1 system:gateway: malformed_envelope, payload.you.id\n"));
+    CHECK_STR(occupant_id(fake.occupant), S("bot"));
+    CHECK_STR(occupant_capabilities(fake.occupant), S("[\"chat\"]"));
+    occupant_begin(fake.occupant, false);
+    fake_hear_gateway(&fake, "system/welcome", "\"you\":{\"id\":\"ann\"}");
+    CHECK_STR(fake_told(&fake), S("heard system/welcome to me\nwelcome\nleaves ann\n"));
+    CHECK_STR(occupant_id(fake.occupant), S("ann"));
+    fake_seat_done(&fake);
+}
+
 TEST(a_broken_welcome_is_none)
 {
     static const struct {
@@ -154,6 +172,99 @@ TEST(capabilities_that_are_none_here_are_left_out)
                       "\"ch\\u0061t\",\"mcp/*\"]",
                       "");
     CHECK_STR(occupant_capabilities(fake.occupant), S("[\"chat\",\"mcp/*\"]"));
+    fake_seat_done(&fake);
+}
+
+static void put_many(struct buf *out, char c, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        buf_putc(out, c);
+}
+
+static void put_numbered(struct buf *out, const char *before, const char *behind)
+{
+    for (int i = 0; i < 3000; i++)
+        buf_putf(out, "%s%d%s,", before, i, behind);
+}
+
+TEST(of_more_capabilities_than_a_set_may_have_the_first_count)
+{
+    static const struct {
+        const char *before, *behind;
+        struct str last, too_many;
+    } cases[] = {
+        { "\"x/y", "\"", S("x/y1023"), S("x/y1024") },
+        { "{\"kind\":\"x/y", "\",\"payload\":{\"a\":\"b\"}}", S("x/y63"), S("x/y64") },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct json_span payload = { JSON_OBJECT, false, S("{\"a\":\"b\"}") };
+        struct fake_seat fake;
+        struct buf list;
+
+        fake_seat_init(&fake, &plain);
+        buf_init(&list, 1 << 20);
+        buf_putc(&list, '[');
+        put_numbered(&list, c->before, c->behind);
+        buf_put(&list, S("\"chat\"]"));
+        fake_seat_welcome(&fake, buf_cstr(&list), "");
+        CHECK(occupant_is_welcome(fake.occupant));
+        CHECK(occupant_may(fake.occupant, c->last, payload));
+        CHECK(!occupant_may(fake.occupant, c->too_many, payload));
+        buf_done(&list);
+        fake_seat_done(&fake);
+    }
+}
+
+TEST(ids_and_types_are_not_longer_than_they_may_be)
+{
+    static const struct {
+        size_t id, type;
+        bool is_known;
+        size_t type_kept;
+    } cases[] = {
+        { 256, 32, true, 32 }, { 257, 32, false, 0 },   { 1 << 20, 1, false, 0 },
+        { 1, 33, true, 0 },    { 1, 1 << 20, true, 0 },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        const struct roster_entry *who;
+        struct fake_seat fake;
+        struct buf text;
+        size_t at = 0;
+
+        fake_seat_init(&fake, &plain);
+        buf_init(&text, 4 << 20);
+        buf_put(&text, S("{\"id\":\""));
+        put_many(&text, 'x', c->id);
+        buf_put(&text, S("\",\"moot\":{\"type\":\""));
+        put_many(&text, 't', c->type);
+        buf_put(&text, S("\"}}"));
+        fake_seat_welcome(&fake, "[]", buf_cstr(&text));
+        who = occupant_next_participant(fake.occupant, &at);
+        CHECK_INT(who != NULL, c->is_known);
+        if (who)
+            CHECK_INT(who->type.len, c->type_kept);
+        buf_done(&text);
+        fake_seat_done(&fake);
+    }
+}
+
+TEST(a_welcome_for_an_id_that_is_too_long_is_none)
+{
+    struct fake_seat fake;
+    struct buf text;
+
+    fake_seat_init(&fake, &plain);
+    buf_init(&text, 4 << 20);
+    buf_put(&text, S("\"you\":{\"id\":\""));
+    put_many(&text, 'x', 1 << 20);
+    buf_put(&text, S("\"}"));
+    occupant_begin(fake.occupant, false);
+    fake_hear_gateway(&fake, "system/welcome", buf_cstr(&text));
+    CHECK_STR(fake_told(&fake),
+              S("offence 1 system:gateway: malformed_envelope, payload.you\n"));
+    buf_done(&text);
     fake_seat_done(&fake);
 }
 
@@ -514,6 +625,22 @@ TEST(a_welcome_that_resumes_nothing_ends_older_calls)
     fake_seat_done(&fake);
 }
 
+TEST(a_gap_ends_older_calls)
+{
+    struct fake_seat fake;
+    enum ask_end end;
+
+    fake_seat_init(&fake, &plain);
+    fake_seat_welcome(&fake, "[\"mcp/*\"]", "{\"id\":\"ann\"}");
+    ask_ann(&fake, &end);
+    occupant_lost(fake.occupant, false, fake.now);
+    welcome_again(&fake, true, "{\"id\":\"ann\"}");
+    CHECK_INT(end, ASK_SENT);
+    fake_hear_gateway(&fake, "system/gap", "\"after\":\"x\"");
+    CHECK_INT(end, ASK_LOST);
+    fake_seat_done(&fake);
+}
+
 TEST(an_answer_to_a_fulfilment_names_the_proposer)
 {
     struct fake_seat fake;
@@ -527,6 +654,10 @@ TEST(an_answer_to_a_fulfilment_names_the_proposer)
                    "\"correlation_id\":\"p\"," TO_ME LIST);
     CHECK_STR(fake_told(&fake), S("heard q ann mcp/request:tools/list to me\n"
                                   "proposal p fulfilled\nrequest q to ann eve\n"));
+    fake_hear_from(&fake, "eve", "r", "mcp/request:tools/list",
+                   "\"correlation_id\":\"p\"," TO_ME LIST);
+    CHECK_STR(fake_told(&fake),
+              S("heard r eve mcp/request:tools/list to me\nrequest r to eve\n"));
     fake_seat_done(&fake);
 }
 
