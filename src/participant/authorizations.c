@@ -66,7 +66,7 @@ static void hear_request(struct occupant *o, const struct heard *heard,
     p.to_count = 1;
     p.reason = pick_text(reason, texts);
     p.expires_ms = proposals_expiry(o, pick_text(expires, texts), p.created_ms);
-    if (p.expires_ms > o->now.wall_ms)
+    if (p.expires_ms > o->now.wall_ms && !proposals_is_open(o->proposals, p.id))
         enter(o, heard, &p, pick_is_there(arguments) ? arguments.text : S(""));
 }
 

@@ -48,9 +48,7 @@ static struct entry *enter_proposal(struct occupant *o, const struct heard *hear
 static void hear_proposal(struct occupant *o, const struct heard *heard,
                           struct arena *texts)
 {
-    const struct entry *entry = proposals_find(o->proposals, heard->env.id);
-
-    if (entry && entry->proposed.state == PROPOSED_OPEN)
+    if (proposals_is_open(o->proposals, heard->env.id))
         return; /* in the welcome, or our own */
     if (!enter_proposal(o, heard, texts) && !heard->is_mine)
         occupant_offend(o, heard, S("flood"), S(""));
@@ -227,9 +225,12 @@ static void list_one(struct occupant *o, struct json_span item, enum welcome_typ
 {
     struct listed listed;
     struct entry *entry;
+    uint64_t created_ms;
 
     if (!read_listed(o, item, &listed))
         return;
+    if (clock_parse(listed.created, &created_ms))
+        created_ms = o->now.wall_ms;
     entry = proposals_find(o->proposals, listed.id);
     if (entry && entry->is_partial && listed.envelope.type == JSON_OBJECT) {
         proposals_forget(o, entry);
@@ -240,10 +241,7 @@ static void list_one(struct occupant *o, struct json_span item, enum welcome_typ
     if (!entry || entry->proposed.owner.len)
         return;
     entry->is_listed = true;
-    if (clock_parse(listed.created, &entry->proposed.created_ms))
-        entry->proposed.created_ms = o->now.wall_ms;
-    entry->proposed.expires_ms =
-        proposals_expiry(o, listed.expires, entry->proposed.created_ms);
+    proposals_date(o, entry, created_ms, proposals_expiry(o, listed.expires, created_ms));
     if (entry->proposed.state != PROPOSED_OPEN && type == WELCOME_FIRST)
         proposals_reopen(o, entry);
 }

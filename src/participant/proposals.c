@@ -54,6 +54,13 @@ struct entry *proposals_find(const struct proposals *ps, struct str id)
     return map_find(&ps->by_id, id);
 }
 
+bool proposals_is_open(const struct proposals *ps, struct str id)
+{
+    const struct entry *entry = proposals_find(ps, id);
+
+    return entry && entry->proposed.state == PROPOSED_OPEN;
+}
+
 /* --- entering --- */
 
 /* The one decided first is forgotten first. */
@@ -204,6 +211,14 @@ struct entry *proposals_enter(struct occupant *o, const struct proposed *seen,
     return entry;
 }
 
+void proposals_date(struct occupant *o, struct entry *entry, uint64_t created_ms,
+                    uint64_t expires_ms)
+{
+    entry->proposed.created_ms = created_ms;
+    entry->proposed.expires_ms = expires_ms;
+    note_due(o, entry);
+}
+
 void proposals_forget(struct occupant *o, struct entry *entry)
 {
     entry_free(o->proposals, entry);
@@ -239,6 +254,13 @@ static bool can_change(const struct entry *entry)
            entry->proposed.state == PROPOSED_EXPIRED || entry->decision_len;
 }
 
+static bool is_echo(const struct entry *entry, const struct ruling *ruling)
+{
+    return entry->decision_len &&
+           str_eq((struct str){ entry->decision, entry->decision_len },
+                  ruling->said_by_us);
+}
+
 static void note_decision(struct entry *entry, struct str id)
 {
     char *at = entry->decision;
@@ -264,6 +286,10 @@ void proposals_close(struct occupant *o, struct entry *entry, const struct rulin
 {
     struct proposals *ps = o->proposals;
 
+    if (is_echo(entry, ruling)) {
+        entry->decision_len = 0; /* it counts */
+        return;
+    }
     if (!can_change(entry))
         return;
     note_ruling(entry, ruling);

@@ -54,10 +54,15 @@ struct proposals {
 };
 
 struct entry *proposals_find(const struct proposals *ps, struct str id);
+bool proposals_is_open(const struct proposals *ps, struct str id);
 
 /* Enters it, open; NULL: it is open already, or there is no room. */
 struct entry *proposals_enter(struct occupant *o, const struct proposed *seen,
                               struct str request_id);
+
+/* The gateway knows better. */
+void proposals_date(struct occupant *o, struct entry *entry, uint64_t created_ms,
+                    uint64_t expires_ms);
 
 /* How it ended. Said by us it is not certain yet, and neither is local expiry: whatever
  * is heard later counts instead. */

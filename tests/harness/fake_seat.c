@@ -97,6 +97,8 @@ static void on_proposal(void *user, const struct proposed *proposal)
 
     buf_putf(&fake->told, "proposal " STR_FMT " %s\n", STR_ARG(proposal->id),
              states[proposal->state]);
+    if (fake->on_proposal)
+        fake->on_proposal(fake, proposal);
 }
 
 static void on_refusal(void *user, const struct refused *refused)
@@ -127,6 +129,55 @@ static const struct occupant_ops ops = {
     .on_refusal = on_refusal,
     .on_offence = on_offence,
 };
+
+/* --- what becomes of something asked --- */
+
+static void put_if(struct buf *told, const char *before, struct str text)
+{
+    if (text.len)
+        buf_putf(told, "%s" STR_FMT, before, STR_ARG(text));
+}
+
+static void on_progress(void *user, const struct progress *progress)
+{
+    static const char *const stages[] = { "proposed", "taken up", "authorizing",
+                                          "underway" };
+    struct buf *told = &((struct fake_seat *)user)->told;
+
+    buf_putf(told, "progress " STR_FMT " %s", STR_ARG(progress->id),
+             stages[progress->type]);
+    put_if(told, " by ", progress->by);
+    if (progress->type == ASK_UNDERWAY)
+        buf_putf(told, " %g/%g", progress->done, progress->total);
+    put_if(told, ": ", progress->message);
+    buf_putc(told, '\n');
+}
+
+static void on_done(void *user, const struct outcome *outcome)
+{
+    static const char *const ends[] = { "result",  "tool error", "error",     "denied",
+                                        "refused", "declined",   "timed out", "cancelled",
+                                        "gone",    "lost",       "sent" };
+    struct buf *told = &((struct fake_seat *)user)->told;
+
+    buf_putf(told, "done " STR_FMT " %s", STR_ARG(outcome->id), ends[outcome->type]);
+    put_if(told, " by ", outcome->by);
+    put_if(told, " ", outcome->error);
+    if (outcome->code)
+        buf_putf(told, " %lld", (long long)outcome->code);
+    put_if(told, ": ", outcome->message);
+    put_if(told, " = ", outcome->json.text);
+    buf_putc(told, '\n');
+}
+
+const struct ask_ops fake_ask = { .on_progress = on_progress, .on_done = on_done };
+
+void fake_tick(struct fake_seat *fake, uint64_t ms)
+{
+    fake->now.mono_ms += ms;
+    fake->now.wall_ms += ms;
+    occupant_tick(fake->occupant, fake->now);
+}
 
 /* --- life --- */
 

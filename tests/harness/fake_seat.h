@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "participant/ask.h"
 #include "participant/occupant.h"
 #include "participant/seat.h"
 
@@ -30,6 +31,7 @@ struct fake_seat {
     size_t sent_count;
     uint64_t fence; /* the last number */
     uint64_t system_count;
+    void (*on_proposal)(struct fake_seat *fake, const struct proposed *proposal);
 };
 
 /* Settings that are 0 are made large enough; the prefix is "me" unless it is given. */
@@ -57,3 +59,9 @@ void fake_judge(struct fake_seat *fake);
 /* What was told, or sent, since the last time: a line each; valid until the next time. */
 struct str fake_told(struct fake_seat *fake);
 struct str fake_sent(struct fake_seat *fake);
+
+/* Tells what becomes of something asked, a line each, where `user` is the fake seat. */
+extern const struct ask_ops fake_ask;
+
+/* Time passes, and it is told. */
+void fake_tick(struct fake_seat *fake, uint64_t ms);
