@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/foreign.h"
 
+#include "base/plain.h"
 #include "base/utf8.h"
 
-/* Control characters, marks that turn the direction of a line, and ends of lines. */
-static bool is_harmless(uint32_t c)
+/* The longest beginning that does not end inside a character. */
+static struct str cut(struct str text)
 {
-    return c >= 0x20 && !(c >= 0x7f && c <= 0x9f) && !(c >= 0x200b && c <= 0x200f) &&
-           !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2060 && c <= 0x206f) && c != 0xfeff;
+    size_t len = text.len < FOREIGN_BYTES ? text.len : FOREIGN_BYTES;
+
+    while (len < text.len && len > 0 && utf8_is_tail((unsigned char)text.ptr[len]))
+        len--;
+    return str_slice(text, 0, len);
 }
 
 void foreign_put(struct buf *out, struct str text)
 {
-    size_t at = 0;
+    struct str shown = cut(text);
 
-    while (at < text.len) {
-        uint32_t c = 0;
-        size_t len = utf8_read(str_slice(text, at, text.len), &c);
-
-        if (at + len > FOREIGN_BYTES) {
-            buf_put(out, S("…"));
-            return;
-        }
-        if (len && is_harmless(c))
-            buf_put(out, str_slice(text, at, at + len));
-        else
-            buf_putc(out, '?');
-        at += len ? len : 1;
-    }
+    plain_put(out, shown, PLAIN_LINE);
+    if (shown.len < text.len)
+        buf_put(out, S("…"));
 }

@@ -14,7 +14,7 @@
 
 enum {
     HELD_MS = 5000, /* a connection that lasted so long was no failure */
-    WHY_BYTES = 1024,
+    WHY_BYTES = 2048,
     FRAGMENTS = 1024,
     RESERVE_BYTES = 4096, /* of the outbox, for control frames */
 };

@@ -22,7 +22,7 @@ TEST(a_close_is_answered_and_tells_what_follows)
           S("over: the server closed the connection with 1008: the token was revoked\n"),
           S("close 1008 \n"), 0 },
         { 4001, S("a\x1b[2J"),
-          S("over: the server closed the connection with 4001: a?[2J\n"),
+          S("over: the server closed the connection with 4001: a\\u001b[2J\n"),
           S("close 4001 \n"), 0 },
         { 4003, S(""), S("broken: the server closed the connection with 4003\n"),
           S("close 4003 \n"), 60'000 },
