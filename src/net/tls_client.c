@@ -137,8 +137,11 @@ static void apply_settings(struct tls_client *client)
     (void)SSL_CTX_set_mode(settings, SSL_MODE_RELEASE_BUFFERS |
                                          SSL_MODE_ENABLE_PARTIAL_WRITE |
                                          SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    /* So that writing never waits for something to read. */
-    (void)SSL_CTX_set_options(settings, SSL_OP_NO_RENEGOTIATION);
+    /* So that writing never waits for something to read; and an end without a farewell is
+     * an end: those who speak through this know by themselves what is missing, and may
+     * resume afterwards. */
+    (void)SSL_CTX_set_options(settings,
+                              SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_read_ahead(settings, 1);
     SSL_CTX_set_default_read_buffer_len(settings, READ_AHEAD);
     (void)SSL_CTX_set_session_cache_mode(settings, SSL_SESS_CACHE_CLIENT |

@@ -115,9 +115,23 @@ void stage_listen(struct stage *s)
     s->port = ntohs(any.sin_port);
 }
 
+static ssize_t plain_read(struct stage *s, char *out, size_t size)
+{
+    return recv(s->far, out, size, MSG_DONTWAIT);
+}
+
+static ssize_t plain_write(struct stage *s, const char *bytes, size_t len)
+{
+    return send(s->far, bytes, len, MSG_NOSIGNAL);
+}
+
 void stage_init(struct stage *s)
 {
-    *s = (struct stage){ .listener = -1, .far = -1, .now_ms = 1'000'000 };
+    *s = (struct stage){ .listener = -1,
+                         .far = -1,
+                         .now_ms = 1'000'000,
+                         .read = plain_read,
+                         .write = plain_write };
     s->shared = (struct ws_shared){ .message_bytes = 8 * MIB, .fragments = 100 };
     buf_init(&s->told, 4 * MIB);
     buf_init(&s->heard, 64 * MIB);
@@ -161,7 +175,7 @@ void stage_done(struct stage *s)
 void far_say(struct stage *s, struct str bytes)
 {
     while (bytes.len) {
-        ssize_t sent = send(s->far, bytes.ptr, bytes.len, MSG_NOSIGNAL);
+        ssize_t sent = s->write(s, bytes.ptr, bytes.len);
 
         if (sent > 0)
             bytes = str_slice(bytes, (size_t)sent, bytes.len);
@@ -198,7 +212,7 @@ void far_listen(struct stage *s)
 
         if (buf_reserve(&s->heard, 65536))
             return;
-        got = recv(s->far, s->heard.ptr + s->heard.len, 65536, MSG_DONTWAIT);
+        got = s->read(s, s->heard.ptr + s->heard.len, 65536);
         if (got <= 0)
             return;
         s->heard.len += (size_t)got;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -29,6 +30,10 @@ struct stage {
     const char *answers; /* to every text */
     bool leaves_on_text;
     struct buf heard; /* what the server has read */
+    /* How the server reads and writes: as recv() and send() do, or otherwise. */
+    ssize_t (*read)(struct stage *s, char *out, size_t size);
+    ssize_t (*write)(struct stage *s, const char *bytes, size_t len);
+    void *tls;
     struct ws_shared shared;
     struct ws_decoder decoder;
 };

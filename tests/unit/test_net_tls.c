@@ -1,63 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TLS connections against an OpenSSL client at the other end of a socket pair. */
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "certificate.h"
 #include "harness.h"
 #include "net/conn.h"
 #include "net/tls.h"
 
 enum { MIB = 1024 * 1024 };
 
-/* Files with a fresh self-signed certificate, removed at the end of the program. */
-static char certificate_file[] = "/tmp/moot-test-cert-XXXXXX";
-static char key_file[] = "/tmp/moot-test-key-XXXXXX";
+static struct certificate certificate;
 
 static void remove_files(void)
 {
-    (void)unlink(certificate_file);
-    (void)unlink(key_file);
-}
-
-static X509 *make_certificate(EVP_PKEY *key)
-{
-    X509 *cert = X509_new();
-    X509_NAME *name = X509_get_subject_name(cert);
-
-    (void)X509_set_version(cert, 2);
-    (void)ASN1_INTEGER_set(X509_get_serialNumber(cert), 1);
-    (void)X509_gmtime_adj(X509_getm_notBefore(cert), 0);
-    (void)X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
-    (void)X509_set_pubkey(cert, key);
-    (void)X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
-                                     (const unsigned char *)"localhost", -1, -1, 0);
-    (void)X509_set_issuer_name(cert, name);
-    (void)X509_sign(cert, key, EVP_sha256());
-    return cert;
-}
-
-static void make_files(void)
-{
-    EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *cert = make_certificate(key);
-    FILE *cert_out = fdopen(mkstemp(certificate_file), "w");
-    FILE *key_out = fdopen(mkstemp(key_file), "w");
-
-    (void)atexit(remove_files);
-    CHECK_INT(PEM_write_X509(cert_out, cert), 1);
-    CHECK_INT(PEM_write_PrivateKey(key_out, key, NULL, NULL, 0, NULL, NULL), 1);
-    (void)fclose(cert_out);
-    (void)fclose(key_out);
-    X509_free(cert);
-    EVP_PKEY_free(key);
+    certificate_done(&certificate);
 }
 
 /* The server's settings, made once. */
@@ -68,8 +29,9 @@ static struct tls *settings(void)
 
     if (tls)
         return tls;
-    make_files();
-    CHECK_INT(tls_new(certificate_file, key_file, &tls, &why), OK);
+    certificate_init(&certificate, NULL);
+    (void)atexit(remove_files);
+    CHECK_INT(tls_new(certificate.file, certificate.key_file, &tls, &why), OK);
     return tls;
 }
 
@@ -452,10 +414,10 @@ TEST(bad_files_are_named)
     char *why;
 
     (void)settings();
-    CHECK_INT(tls_new("/nonexistent.pem", key_file, &tls, &why), ERR_INVALID);
+    CHECK_INT(tls_new("/nonexistent.pem", certificate.key_file, &tls, &why), ERR_INVALID);
     CHECK(strstr(why, "/nonexistent.pem") != NULL);
     free(why);
-    CHECK_INT(tls_new(certificate_file, certificate_file, &tls, &why), ERR_INVALID);
+    CHECK_INT(tls_new(certificate.file, certificate.file, &tls, &why), ERR_INVALID);
     CHECK(strstr(why, "key") != NULL);
     free(why);
 }
