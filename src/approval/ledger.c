@@ -40,7 +40,7 @@ static void drop_envelope(struct ledger *ledger, struct proposal *proposal)
 static void close_proposal(struct ledger *ledger, struct proposal *proposal,
                            enum proposal_state state)
 {
-    proposal->state = state;
+    proposal->state = (uint8_t)state;
     drop_envelope(ledger, proposal);
 }
 
