@@ -19,7 +19,7 @@ static void check_clean(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)
         must(text.ptr[i] > ' ' && text.ptr[i] < 0x7f && text.ptr[i] != '?' &&
-             text.ptr[i] != '#' && text.ptr[i] != '@');
+             text.ptr[i] != '#');
 }
 
 static void check_same(const struct url *a, const struct url *b)
@@ -53,6 +53,7 @@ static void check_accepted(const struct url *url)
     buf_clear(&text);
     url_put_host(&text, url);
     check_clean(buf_str(&text));
+    must(str_find(buf_str(&text), '@', 0) == text.len);
     check_clean(path);
     buf_done(&text);
     buf_done(&why);
