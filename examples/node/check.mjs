@@ -4,7 +4,7 @@
 
 export class Offence extends Error {
   constructor(what, field, from = '') {
-    super(`${what}: ${field}`)
+    super(`${what} ${field}`)
     Object.assign(this, { what, field, from })
   }
 }
@@ -12,7 +12,7 @@ export class Offence extends Error {
 export const GATEWAY = 'system:gateway'
 const OF_THE_GATEWAY = /^(system\/.*|capability\/grant-ack|topic\/invite)$/
 const MCP = /^mcp\/(request|response|proposal):(\w[\w.-]*(?:\/\w[\w.-]*)*)(?::([^\s\p{Cc}*]+))?$/u
-const WORDS = /^(?!(mcpx?|presence|chat)(\/|$))[a-z][a-z0-9-]*(\/[a-z][a-z0-9-]*)*$/
+const WORDS = /^(?!(mcpx?|chat)(\/|$))[a-z][a-z0-9-]*(\/[a-z][a-z0-9-]*)*$/
 
 export const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value)
 const isName = (value, max = 256) =>
@@ -28,8 +28,8 @@ export function check(text) {
 
   checkFields(envelope, must)
   const kind = parseKind(envelope, must)
-  checkPayload(kind, envelope.payload, must)
   checkCorrelation(kind, envelope, must)
+  checkPayload(kind, envelope.payload, must)
   return { envelope, ...kind }
 }
 
@@ -39,16 +39,16 @@ function parse(text) {
   try {
     envelope = JSON.parse(text)
   } catch {
-    throw new Offence('malformed_envelope', 'not JSON')
+    throw new Offence('malformed_envelope', '')
   }
-  if (!isObject(envelope)) throw new Offence('malformed_envelope', 'not an object')
+  if (!isObject(envelope)) throw new Offence('malformed_envelope', '')
   return envelope
 }
 
 function checkFields({ protocol, id, from, kind, to = [], ts = 't', correlation_id = 'c', payload }, must) {
   const malformed = (holds, field) => must(holds, 'malformed_envelope', field)
 
-  malformed(protocol === 'mcpx/v0.1', 'protocol')
+  must(protocol === 'mcpx/v0.1', 'unsupported_protocol', 'protocol')
   malformed(isName(id), 'id')
   malformed(isName(from), 'from')
   malformed(isName(kind, 2048), 'kind')
@@ -62,10 +62,9 @@ function checkFields({ protocol, id, from, kind, to = [], ts = 't', correlation_
 function parseKind({ kind, from }, must) {
   const [, type, method, context] = MCP.exec(kind) ?? []
 
-  if (from === GATEWAY || /^system(\/|$)/.test(kind)) {
-    must(from === GATEWAY && OF_THE_GATEWAY.test(kind), 'reserved_namespace', 'kind')
-    return { type: 'system' }
-  }
+  must(from === GATEWAY ? OF_THE_GATEWAY.test(kind) : !/^system(:|$)/.test(from), 'reserved_namespace', 'from')
+  if (from === GATEWAY) return { type: 'system' }
+  must(!/^(system|presence)(\/|$)/.test(kind), 'reserved_namespace', 'kind')
   if (type) return { type, method, context }
   if (kind === 'chat') return { type: 'chat' }
   if (/^mcp\/(approve|reject|withdraw)$/.test(kind)) return { type: kind.slice(4) }
@@ -73,38 +72,40 @@ function parseKind({ kind, from }, must) {
   return { type: 'other' }
 }
 
-// What a CONTEXT names: the tool, the prompt or the URI in the parameters.
-function nameIn(method, params = {}) {
-  if (/^resources\/(read|subscribe|unsubscribe)$/.test(method)) return params.uri
-  if (method !== 'completion/complete') return params.name
-  return params.ref?.type === 'ref/prompt' ? params.ref.name : params.ref?.uri
-}
-
-function checkPayload({ type, method, context }, payload, must) {
-  const agrees = (holds, field) => must(holds, 'kind_payload_mismatch', `payload.${field}`)
-  const malformed = (holds, field) => must(holds, 'malformed_envelope', `payload.${field}`)
-  const { id, params, error } = payload
-
-  if (type === 'request' || type === 'proposal') {
-    agrees(payload.method === method, 'method')
-    agrees(!has(payload, 'result') && !has(payload, 'error'), 'result')
-    malformed(params === undefined || isObject(params), 'params')
-    if (context !== undefined) agrees(nameIn(method, params) === context, 'params')
-    malformed(['undefined', 'string', 'number'].includes(typeof id), 'id')
-    if (/^notifications\//.test(method)) malformed(id === undefined, 'id')
-  } else if (type === 'response') {
-    agrees(payload.method === undefined, 'method')
-    agrees(has(payload, 'result') !== has(payload, 'error'), 'result')
-    if (has(payload, 'error'))
-      malformed(isObject(error) && Number.isInteger(error.code) && typeof error.message === 'string', 'error')
-  } else if (type === 'chat') {
-    malformed(typeof payload.text === 'string', 'text')
-    malformed(['undefined', 'string'].includes(typeof payload.format), 'format')
-  }
-}
-
 function checkCorrelation({ type }, { correlation_id }, must) {
   if (['response', 'approve', 'reject', 'withdraw'].includes(type))
     must(correlation_id !== undefined, 'missing_correlation', 'correlation_id')
   if (type === 'proposal') must(correlation_id === undefined, 'malformed_envelope', 'correlation_id')
+}
+
+// What a CONTEXT names: the tool, the prompt or the URI in the parameters.
+function nameIn(method, params = {}) {
+  if (/^resources\/(read|subscribe|unsubscribe)$/.test(method)) return [params.uri, 'params.uri']
+  if (method !== 'completion/complete') return [params.name, 'params.name']
+  return params.ref?.type === 'ref/prompt' ? [params.ref.name, 'params.ref.name'] : [params.ref?.uri, 'params.ref.uri']
+}
+
+function checkPayload({ type, method, context }, payload, must) {
+  const agrees = (holds, field) => must(holds, 'kind_payload_mismatch', `payload${field && '.'}${field}`)
+  const isOneOf = (value, ...types) => types.includes(typeof value)
+  const { id, params, error } = payload
+
+  if (type === 'request' || type === 'proposal') {
+    agrees(payload.method === method, 'method')
+    agrees(!has(payload, 'result'), 'result')
+    agrees(!has(payload, 'error'), 'error')
+    agrees(params === undefined || isObject(params), 'params')
+    const [name, field] = nameIn(method, params)
+    agrees(context === undefined || name === context, field)
+    agrees(method.startsWith('notifications/') ? id === undefined : isOneOf(id, 'undefined', 'string', 'number'), 'id')
+  } else if (type === 'response') {
+    agrees(!has(payload, 'method'), 'method')
+    agrees(has(payload, 'result') !== has(payload, 'error'), '')
+    agrees(!has(payload, 'error') || isObject(error), 'error')
+    agrees(!error || Number.isInteger(error.code), 'error.code')
+    agrees(!error || typeof error.message === 'string', 'error.message')
+  } else if (type === 'chat') {
+    agrees(typeof payload.text === 'string', 'text')
+    agrees(isOneOf(payload.format, 'undefined', 'string'), 'format')
+  }
 }

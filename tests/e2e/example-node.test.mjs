@@ -105,11 +105,11 @@ test('the calculator drops what pretends to be something else, and ignores what 
 
     eve.send(envelope('eve', 'mcp/request:tools/call:add',
         { to: ['calculator'], payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'divide', arguments: { a: 1, b: 1 } } } }));
-    await program.said('dropped something of eve: kind_payload_mismatch (payload.params), 1 so far');
+    await program.said('dropped something of eve: kind_payload_mismatch (payload.params.name), 1 so far');
     eve.send(envelope('eve', 'mcp/request:tools/list', { to: ['calculator'], payload: { jsonrpc: '2.0', id: 1, method: 'tools/call' } }));
     await program.said('kind_payload_mismatch (payload.method), 2 so far');
     eve.send(envelope('eve', 'chat', { payload: { text: 7 } }));
-    await program.said('malformed_envelope (payload.text), 3 so far');
+    await program.said('kind_payload_mismatch (payload.text), 3 so far');
     ask(eve, 'tools/call', { name: 'add', arguments: { a: 1, b: 2 } }, { to: ['caller'] });
     ask(eve, 'tools/call', { name: 'add', arguments: { a: 1, b: 2 } }, { to: [] });
     eve.send(envelope('eve', 'mcp/request:notifications/initialized', { to: ['calculator'], payload: { jsonrpc: '2.0', method: 'notifications/initialized' } }));
