@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/PARTICIPANTS.md cannot rot: what it shows is run, compiled, or stands in the examples.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { check, Offence } from '../../examples/node/check.mjs';
+import { expect, person, startGateway, within } from './gateway.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const page = fs.readFileSync(path.join(root, 'docs/PARTICIPANTS.md'), 'utf8');
+let folder;
+
+before(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-e2e-')); });
+after(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+// The fenced blocks: { language, mark, text }, where mark is the comment before it.
+const blocks = [...page.matchAll(/(?:<!-- ([^\n]*) -->\n)?```(\w*)\n(.*?)\n```\n/gs)]
+    .map(([, mark = '', language, text]) => ({ mark, language, text }));
+const marked = (word) => blocks.filter(({ mark }) => mark.split(':')[0] === word)
+    .map((block) => ({ ...block, name: block.mark.slice(word.length + 2) }));
+
+test('every block of a programming language is accounted for', () => {
+    const odd = blocks.filter(({ language, mark }) => ['js', 'c', 'sh', 'python'].includes(language) && !/^(run|from|compile)\b/.test(mark));
+
+    assert.deepEqual(odd, []);
+    assert.ok(marked('run').length >= 1 && marked('from').length >= 4 && marked('compile').length >= 3);
+});
+
+test('what is taken from the examples stands there like that', () => {
+    for (const { name, text } of marked('from'))
+        assert.ok(fs.readFileSync(path.join(root, name), 'utf8').includes(`${text}\n`), `not in ${name}:\n${text}`);
+});
+
+test('C compiles without a warning, as C99 and as newest C', () => {
+    for (const [n, { text }] of marked('compile').entries()) {
+        const file = path.join(folder, `block${n}.c`);
+
+        fs.writeFileSync(file, `${text}\n`);
+        for (const compiler of [['cc', '-std=c99'], ['cc', '-std=gnu2x']]) {
+            const { status, stderr } = spawnSync(compiler[0], [...compiler.slice(1), '-Wall', '-Wextra', '-Wpedantic', '-Werror',
+                '-fsyntax-only', '-I', path.join(root, 'include'), file], { encoding: 'utf8' });
+            assert.equal(status, 0, `${compiler.join(' ')}: ${stderr}`);
+        }
+    }
+});
+
+// Blocks of JSON hold one value, or several with an empty line between them.
+const values = blocks.filter(({ language }) => language === 'json').flatMap(({ text }) => text.split('\n\n'));
+
+test('every envelope that it shows passes the checks that it demands', () => {
+    assert.ok(values.length > 10);
+    for (const text of values)
+        assert.ok(check(text).type, text);
+});
+
+// RFC 7396, so that a row can say what is different.
+function merge(target, patch) {
+    if (patch === null || typeof patch !== 'object' || Array.isArray(patch))
+        return patch;
+    const result = target !== null && typeof target === 'object' && !Array.isArray(target) ? { ...target } : {};
+
+    for (const [name, value] of Object.entries(patch)) {
+        if (value === null)
+            delete result[name];
+        else
+            result[name] = merge(result[name], value);
+    }
+    return result;
+}
+
+test('everything that it says must be dropped is dropped, for the reason given', () => {
+    const [good] = marked('the good one').map(({ text }) => JSON.parse(text));
+    const [, table] = page.match(/<!-- the bad ones -->\n.*\n\|---.*\n((?:\|.*\n)+)/);
+    const rows = table.trim().split('\n').map((row) => row.split(' | ').map((cell) => cell.replace(/^\| |(^| )\|$/g, '').replace(/^`|`$/g, '')));
+
+    assert.equal(check(JSON.stringify(good)).type, 'request');
+    assert.ok(rows.length > 20);
+    for (const [what, changed, name, field = ''] of rows) {
+        const text = JSON.stringify(merge(good, JSON.parse(changed)));
+
+        assert.throws(() => check(text), (error) => {
+            assert.ok(error instanceof Offence, `${what}: ${error}`);
+            assert.deepEqual([error.what, error.field], [name, field], `${what}: ${text}`);
+            return true;
+        }, `${what}: ${text}`);
+    }
+});
+
+test('the first connection is one', async (t) => {
+    const [{ name, text }] = marked('run');
+    const gateway = await startGateway({ tokens: [person('bot', { profile: 'proposer' }), person('alice')] });
+    t.after(() => gateway.stop());
+    const alice = await gateway.join('alice', { topic: 'lobby' });
+
+    fs.writeFileSync(path.join(folder, name), text);
+    fs.symlinkSync(path.join(root, 'tests/node_modules'), path.join(folder, 'node_modules'));
+    const child = spawn(process.execPath, [path.join(folder, name), `ws://127.0.0.1:${gateway.port}`],
+        { env: { ...process.env, MOOT_TOKEN: 'bot-token' }, stdio: ['ignore', 'pipe', 'inherit'] });
+    t.after(() => child.kill('SIGKILL'));
+    let output = '';
+    child.stdout.on('data', (data) => { output += data; });
+    const heard = await expect(alice, ({ kind }) => kind === 'chat');
+    assert.deepEqual([heard.from, heard.payload.text], ['bot', 'Hello.']);
+    await within((async () => {
+        while (!output.includes('Hello.'))
+            await once(child.stdout, 'data');
+    })(), 'its output');
+    assert.ok(page.includes(output), `the page shows something else:\n${output}`);
+    await alice.close();
+});
