@@ -3,6 +3,7 @@
  * What is heard, brought together with what we wait for.
  */
 #include "base/clock.h"
+#include "base/decimal.h"
 #include "envelope/system.h"
 #include "participant/calls_priv.h"
 #include "participant/occupant_priv.h"
@@ -248,29 +249,13 @@ void calls_watch(struct occupant *o, const struct heard *heard)
 
 /* --- progress --- */
 
-/* A number, near enough to be shown; strtod() would read it as the locale likes. */
 static double read_number(struct json_span number)
 {
-    struct str s = number.text;
     double value = 0;
-    double scale = 0; /* of the next digit, behind the point */
-    bool is_negative = str_starts(s, S("-"));
 
-    if (number.type != JSON_NUMBER)
+    if (number.type != JSON_NUMBER || decimal_parse(number.text, &value))
         return 0;
-    for (size_t i = is_negative; i < s.len; i++) {
-        if (s.ptr[i] == '.') {
-            scale = 0.1;
-        } else if (s.ptr[i] < '0' || s.ptr[i] > '9') {
-            return 0; /* an exponent: nobody counts like that */
-        } else if (scale > 0) {
-            value += (s.ptr[i] - '0') * scale;
-            scale /= 10;
-        } else {
-            value = value * 10 + (s.ptr[i] - '0');
-        }
-    }
-    return is_negative ? -value : value;
+    return value;
 }
 
 void calls_progress(struct occupant *o, const struct heard *heard)

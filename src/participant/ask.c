@@ -190,7 +190,6 @@ static enum err send_asking(struct occupant *o, enum ask_how how,
     if (err != ERR_FORBIDDEN || how == ASK_CALL)
         return err;
     terms->stage = CALL_PROPOSED;
-    terms->can_be_proposed = false; /* once */
     return calls_send_proposal(o, terms, ret_why);
 }
 

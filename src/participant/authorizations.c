@@ -83,8 +83,7 @@ static void hear_respond(struct occupant *o, const struct heard *heard,
     struct json_span reason = {};
     struct ruling ruling = { .by = env->from };
 
-    if (!entry || !entry->proposed.owner.len ||
-        !envelope_names(env, entry->proposed.owner) ||
+    if (!entry || !envelope_names(env, entry->proposed.owner) ||
         str_eq(env->from, entry->proposed.proposer))
         return;
     if (!PICK(env->payload, { S("params"), &params }) ||
@@ -108,7 +107,7 @@ static void hear_respond(struct occupant *o, const struct heard *heard,
 
 static bool ends(const struct entry *entry, const struct envelope *env)
 {
-    return entry->request_id.len && str_eq(entry->request_id, env->correlation_id) &&
+    return str_eq(entry->request_id, env->correlation_id) &&
            str_eq(entry->proposed.owner, env->from);
 }
 

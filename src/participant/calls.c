@@ -99,7 +99,7 @@ bool calls_have_room(const struct calls *calls)
 
 static bool keeps_params(const struct calls *calls, const struct call_terms *terms)
 {
-    return terms->can_be_proposed &&
+    return terms->stage == CALL_ASKED && terms->can_be_proposed &&
            calls->kept_bytes + terms->params.len + terms->reason.len <= CALLS_KEPT_BYTES;
 }
 

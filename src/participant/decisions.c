@@ -68,26 +68,24 @@ static bool is_same_list(const struct proposed *p, const struct envelope *env)
 
 /* As the gateway sees it: same METHOD and, where the proposal has them, same CONTEXT and
  * same addressees. */
-static bool fulfils(const struct entry *entry, const struct envelope *env)
+static bool fulfils(const struct proposed *p, const struct envelope *env)
 {
-    const struct proposed *p = &entry->proposed;
-
     if (p->owner.len || !str_eq(env->kind.method, p->method))
         return false;
     if (p->name.len && !str_eq(env->kind.context, p->name))
         return false;
-    return entry->is_partial || p->to_count == 0 || is_same_list(p, env);
+    return p->to_count == 0 || is_same_list(p, env);
 }
 
-static bool judge(const struct entry *entry, const struct envelope *env,
+static bool judge(const struct proposed *p, const struct envelope *env,
                   enum proposed_state *ret)
 {
     switch (env->kind.type) {
-    case KIND_REQUEST: *ret = PROPOSED_FULFILLED; return fulfils(entry, env);
-    case KIND_REJECT: *ret = PROPOSED_REJECTED; return !entry->proposed.owner.len;
+    case KIND_REQUEST: *ret = PROPOSED_FULFILLED; return fulfils(p, env);
+    case KIND_REJECT: *ret = PROPOSED_REJECTED; return !p->owner.len;
     case KIND_WITHDRAW:
         *ret = PROPOSED_WITHDRAWN;
-        return str_eq(env->from, entry->proposed.proposer) && !entry->proposed.owner.len;
+        return str_eq(env->from, p->proposer) && !p->owner.len;
     case KIND_RESPONSE:
     case KIND_PROPOSAL:
     case KIND_APPROVE:
@@ -107,7 +105,7 @@ static void hear_decision(struct occupant *o, const struct heard *heard,
     struct json_span reason = {};
     struct ruling ruling = { .by = env->from };
 
-    if (!entry || !judge(entry, env, &ruling.state))
+    if (!entry || !judge(&entry->proposed, env, &ruling.state))
         return;
     (void)PICK(env->payload, { S("reason"), &reason });
     ruling.reason = pick_text(reason, texts);
@@ -143,7 +141,7 @@ void proposals_refused(struct occupant *o, const struct refused *refused)
     };
     struct entry *entry = proposals_find(o->proposals, refused->id);
 
-    if (entry && entry->proposed.is_mine && !entry->proposed.owner.len) {
+    if (entry && entry->proposed.is_mine) {
         proposals_close(o, entry, &ruling);
         return;
     }
@@ -232,11 +230,7 @@ static void list_one(struct occupant *o, struct json_span item, enum welcome_typ
     if (clock_parse(listed.created, &created_ms))
         created_ms = o->now.wall_ms;
     entry = proposals_find(o->proposals, listed.id);
-    if (entry && entry->is_partial && listed.envelope.type == JSON_OBJECT) {
-        proposals_forget(o, entry);
-        entry = NULL;
-    }
-    if (!entry)
+    if (!entry || (entry->is_partial && listed.envelope.type == JSON_OBJECT))
         entry = enter_listed(o, &listed);
     if (!entry || entry->proposed.owner.len)
         return;

@@ -85,14 +85,6 @@ static const char *complaint(enum err err)
     }
 }
 
-static bool may_send(struct occupant *o, const struct draft *draft,
-                     const struct heard *said)
-{
-    if (!kind_needs_capability(&said->env.kind))
-        return true;
-    return occupant_may(o, draft->head.kind, said->env.payload);
-}
-
 enum err draft_send(struct occupant *o, struct draft *draft)
 {
     struct pad *pad = &o->calls->pad;
@@ -111,7 +103,7 @@ enum err draft_send(struct occupant *o, struct draft *draft)
         draft->why = complaint(err);
         return ERR_INVALID;
     }
-    if (!may_send(o, draft, &said))
+    if (!occupant_may(o, draft->head.kind, said.env.payload))
         return ERR_FORBIDDEN;
     err = o->seat->send(o->seat, buf_str(&pad->out));
     if (err)

@@ -196,10 +196,10 @@ struct entry *proposals_enter(struct occupant *o, const struct proposed *seen,
     struct entry *entry = proposals_find(ps, seen->id);
     struct proposed p = *seen;
 
-    if (entry && (entry->proposed.state == PROPOSED_OPEN || entry == ps->told))
+    if (entry && entry == ps->told)
         return NULL;
     if (entry)
-        entry_free(ps, entry); /* it is over, and its id is used again */
+        entry_free(ps, entry);
     p.is_mine = str_eq(p.proposer, o->id);
     entry = entry_fitting(ps, &p, request_id);
     if (!entry)
@@ -217,11 +217,6 @@ void proposals_date(struct occupant *o, struct entry *entry, uint64_t created_ms
     entry->proposed.created_ms = created_ms;
     entry->proposed.expires_ms = expires_ms;
     note_due(o, entry);
-}
-
-void proposals_forget(struct occupant *o, struct entry *entry)
-{
-    entry_free(o->proposals, entry);
 }
 
 uint64_t proposals_expiry(const struct occupant *o, struct str text, uint64_t created_ms)

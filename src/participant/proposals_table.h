@@ -31,7 +31,7 @@ enum {
 struct entry {
     struct proposed proposed; /* texts stand behind the struct, or in `verdict` */
     struct str request_id;    /* an authorization: the call that it is about, or "" */
-    bool is_partial;          /* its addressees are not known */
+    bool is_partial;          /* its envelope is not known */
     bool is_listed;           /* in the welcome that is being read */
     char *verdict;            /* by, and the reason for it */
     char decision[ASK_ID];    /* ours, which may still be refused */
@@ -56,7 +56,7 @@ struct proposals {
 struct entry *proposals_find(const struct proposals *ps, struct str id);
 bool proposals_is_open(const struct proposals *ps, struct str id);
 
-/* Enters it, open; NULL: it is open already, or there is no room. */
+/* Enters it, open, in place of what had its id; NULL: there is no room. */
 struct entry *proposals_enter(struct occupant *o, const struct proposed *seen,
                               struct str request_id);
 
@@ -75,7 +75,6 @@ struct ruling {
 void proposals_close(struct occupant *o, struct entry *entry,
                      const struct ruling *ruling);
 void proposals_reopen(struct occupant *o, struct entry *entry);
-void proposals_forget(struct occupant *o, struct entry *entry);
 
 /* on_proposal for what has changed. */
 void proposals_tell(struct occupant *o);

@@ -220,7 +220,8 @@ TEST(an_answer_goes_to_who_asked)
                 "\"message\":\"no\"}}}\n"));
     answer.json = S("{}");
     CHECK_INT(occupant_answer(fake.occupant, &answer, fake.now), ERR_INVALID);
-    answer.json = S("1},\"x\":{");
+    answer.member = S("result");
+    answer.json = S("1},\"x\":{\"y\":1"); /* another field of the envelope */
     CHECK_INT(occupant_answer(fake.occupant, &answer, fake.now), ERR_INVALID);
     done();
 }

@@ -64,26 +64,51 @@ TEST(a_fulfilment_says_whether_it_was_edited)
 
 TEST(white_space_in_strings_is_compared)
 {
-    struct deciding deciding = on_p;
+    static const struct {
+        const char *proposed, *params;
+        bool is_edited;
+    } cases[] = {
+        { "\"\\\\\",\"b\":\" x\"", "\"\\\\\", \"b\": \" x\"", false },
+        { "\"\\\\\",\"b\":\" x\"", "\"\\\\\",\"b\":\"x\"", true },
+        { "\"\\\" x\"", "\"\\\" x\"", false },
+        { "\"\\\" x\"", "\"\\\"x\"", true },
+        { "\"\\\\\\\" x\"", "\"\\\\\\\"x\"", true },
+    };
 
-    begin();
-    (void)hear("agent", "p", PROPOSAL,
-               TO_SRV
-               "\"payload\":{\"method\":\"tools/call\",\"params\":{\"name\":\"rm\","
-               "\"a\":\"\\\\\",\"b\":\" x\"}}");
-    deciding.params = S("{\"name\":\"rm\", \"a\":\"\\\\\", \"b\":\" x\"}");
-    CHECK_INT(occupant_fulfil(fake.occupant, &deciding, fake.now, NULL), OK);
-    CHECK(!strstr(fake_sent(&fake).ptr, "edited"));
-    done();
-    begin();
-    (void)hear("agent", "p", PROPOSAL,
-               TO_SRV
-               "\"payload\":{\"method\":\"tools/call\",\"params\":{\"name\":\"rm\","
-               "\"a\":\"\\\\\",\"b\":\" x\"}}");
-    deciding.params = S("{\"name\":\"rm\",\"a\":\"\\\\\",\"b\":\"x\"}");
-    CHECK_INT(occupant_fulfil(fake.occupant, &deciding, fake.now, NULL), OK);
-    CHECK(strstr(fake_sent(&fake).ptr, "\"edited\":true"));
-    done();
+    FOR_EACH_CASE(c, cases) {
+        struct deciding deciding = on_p;
+        char rest[512], params[256];
+
+        begin();
+        (void)snprintf(params, sizeof(params), "{\"name\":\"rm\",\"a\":%s}", c->proposed);
+        (void)snprintf(rest, sizeof(rest),
+                       TO_SRV "\"payload\":{\"method\":\"tools/call\",\"params\":%s}",
+                       params);
+        (void)hear("agent", "p", PROPOSAL, rest);
+        (void)snprintf(params, sizeof(params), "{\"name\":\"rm\",\"a\":%s}", c->params);
+        deciding.params = str_of(params);
+        CHECK_INT(occupant_fulfil(fake.occupant, &deciding, fake.now, NULL), OK);
+        CHECK_INT(strstr(fake_sent(&fake).ptr, "\"edited\":true") != NULL, c->is_edited);
+        done();
+    }
+}
+
+TEST(what_is_edited_must_be_an_object)
+{
+    static const struct str cases[] = { S("[]"), S("{"), S("{}},\"x\":{") };
+
+    FOR_EACH_CASE(c, cases) {
+        struct deciding deciding = on_p;
+        const char *why = "";
+
+        begin();
+        propose();
+        deciding.params = *c;
+        CHECK_INT(occupant_fulfil(fake.occupant, &deciding, fake.now, &why), ERR_INVALID);
+        CHECK_STR(str_of(why), S("params is not a JSON object"));
+        CHECK_INT(fake.sent_count, 0);
+        done();
+    }
 }
 
 TEST(whom_to_ask_is_said_once)
@@ -194,6 +219,16 @@ TEST(not_everything_is_ours_to_decide)
     CHECK_INT(occupant_fulfil(fake.occupant, &on_p, fake.now, &why), ERR_FORBIDDEN);
     CHECK_INT(find("p")->state, PROPOSED_OPEN);
     CHECK_INT(occupant_reject(fake.occupant, &on_p, fake.now, &why), OK);
+    CHECK_INT(fake.fence, 0); /* nobody wants to know */
+    done();
+    begin_with(&(struct occupant_settings){ .limits = { .calls = 1 } });
+    propose();
+    CHECK_INT(occupant_approve(
+                  fake.occupant,
+                  &(struct deciding){ .id = S("p"), .ops = fake_ask, .user = &fake },
+                  fake.now, &why),
+              OK);
+    CHECK_INT(occupant_fulfil(fake.occupant, &on_p, fake.now, &why), ERR_OVERLOAD);
     done();
 }
 
@@ -219,6 +254,24 @@ TEST(a_decision_that_is_refused_was_none)
     CHECK_INT(find("p")->state, PROPOSED_OPEN);
     fake_tick(&fake, 300'000);
     CHECK_INT(find("p")->state, PROPOSED_EXPIRED);
+    done();
+}
+
+TEST(a_refusal_of_something_else_changes_nothing)
+{
+    begin();
+    CHECK_STR(hear("eve", "me-1", PROPOSAL, TO_SRV PROPOSES), S("proposal me-1 open\n"));
+    propose();
+    (void)hear("ann", "d", "mcp/reject", ABOUT("p") "\"payload\":{}");
+    CHECK_INT(occupant_notify(fake.occupant, S(""), S("notifications/x"), S(""), fake.now,
+                              NULL),
+              OK);
+    REFUSE("me-1");
+    fake_hear_gateway(&fake, "system/error",
+                      "\"error\":\"malformed_envelope\",\"message\":\"no\"");
+    fake_tick(&fake, 0);
+    CHECK_INT(find("me-1")->state, PROPOSED_OPEN);
+    CHECK_INT(find("p")->state, PROPOSED_REJECTED);
     done();
 }
 
@@ -296,6 +349,30 @@ TEST(a_broken_announcement_is_none)
         CHECK(!occupant_next_proposal(fake.occupant, NULL));
         done();
     }
+}
+
+TEST(names_have_their_limit)
+{
+    char rest[4096];
+
+    begin();
+    (void)snprintf(rest, sizeof(rest),
+                   ANNOUNCE("\"id\":\"a1\",\"tool\":\"%03000d\",\"requester\":\"agent\""),
+                   0);
+    CHECK_STR(hear("srv", "p", ANNOUNCES, rest), S(""));
+    CHECK(!occupant_next_proposal(fake.occupant, NULL));
+    done();
+}
+
+TEST(who_called_is_not_told_what_is_said_about_it)
+{
+    begin();
+    announce();
+    CHECK_STR(
+        hear("ann", "d", "mcp/request:ping",
+             ABOUT("p") "\"to\":[\"bot\"],\"payload\":{\"id\":1,\"method\":\"ping\"}"),
+        S("request d to ann\n"));
+    done();
 }
 
 TEST(an_authorization_is_answered_to_its_owner)

@@ -151,8 +151,9 @@ static struct str come_back(const char *proposals)
 }
 
 #define WELCOME "heard system/welcome to me\nwelcome resumed\n"
-#define LISTED                                                 \
-    "\"id\":\"p\",\"proposer\":\"agent\",\"kind\":\"" PROPOSAL \
+#define LISTED  "\"id\":\"p\"," LISTED_REST
+#define LISTED_REST                               \
+    "\"proposer\":\"agent\",\"kind\":\"" PROPOSAL \
     "\",\"created\":\"2027-01-15T07:59:00Z\",\"expires\":\"2027-01-15T08:03:00Z\""
 #define ENVELOPE(id, from, kind)                                                   \
     ",\"envelope\":{\"protocol\":\"mcpx/v0.1\",\"id\":\"" id "\",\"from\":\"" from \
@@ -187,6 +188,7 @@ TEST(what_is_known_in_part_cannot_be_fulfilled_until_it_is_known)
     begin();
     CHECK_STR(come_back("[{" LISTED "}]"), S(WELCOME "proposal p open\n"));
     CHECK_STR(find("p")->params, S(""));
+    CHECK_STR(welcome("[{" LISTED "}]"), S(WELCOME)); /* nothing new */
     CHECK_INT(occupant_fulfil(fake.occupant,
                               &(struct deciding){ .id = S("p"),
                                                   .to = S("srv"),
@@ -218,6 +220,8 @@ TEST(a_list_may_be_wrong)
         "[{" LISTED ENVELOPE("p2", "agent", PROPOSAL) "}]",
         "[{" LISTED ENVELOPE("p", "eve", PROPOSAL) "}]",
         "[{" LISTED ENVELOPE("p", "agent", "chat") "}]",
+        "[{" LISTED ENVELOPE("p", "agent", CALL) "}]",
+        "[{\"id\":\"p\",\"proposer\":\"a\\n\",\"kind\":\"" PROPOSAL "\"}]",
         "[{" LISTED ENVELOPE("p", "agent", "mcp/proposal:tools/call:ls") "}]",
         "[{" LISTED ",\"envelope\":{}}]",
     };
@@ -243,6 +247,8 @@ TEST(what_is_not_listed_when_a_connection_begins_is_over)
     CHECK_STR(come_back("[{" LISTED "}]"), S(WELCOME "proposal p2 expired\n"));
     CHECK_STR(hear("ann", "d", CALL, ABOUT("p2") CALLS), S("proposal p2 fulfilled\n"));
     CHECK_STR(come_back("[]"), S(WELCOME "proposal p expired\n"));
+    CHECK_STR(come_back("[{\"id\":\"a\"," LISTED_REST "}]"), S(WELCOME));
+    CHECK_INT(find("a")->created_ms, NOON); /* is none of these */
     done();
 }
 
@@ -299,6 +305,59 @@ TEST(our_own_proposals_are_in_the_ledger)
     done();
 }
 
+static enum err propose_ping(uint64_t timeout_ms)
+{
+    return occupant_request(fake.occupant,
+                            &(struct asking){ .method = S("ping"),
+                                              .how = ASK_PROPOSE,
+                                              .timeout_ms = timeout_ms },
+                            fake.now, NULL, NULL);
+}
+
+TEST(what_changes_twice_is_told_once)
+{
+    begin();
+    CHECK_INT(propose_ping(0), OK);
+    CHECK_INT(propose_ping(0), OK);
+    CHECK_INT(propose_ping(0), OK);
+    REFUSE("me-1");
+    REFUSE("me-2");
+    (void)fake_told(&fake);
+    fake_tick(&fake, 0);
+    CHECK_TOLD("proposal me-1 rejected\nproposal me-2 rejected\nproposal me-3 open\n");
+    done();
+}
+
+TEST(the_first_to_expire_is_due)
+{
+    begin();
+    CHECK_INT(propose_ping(1000), OK);
+    CHECK_INT(propose_ping(2000), OK);
+    occupant_forget(fake.occupant, S("me-1"));
+    fake_tick(&fake, 0);
+    CHECK_INT(occupant_due_ms(fake.occupant), 2000);
+    fake_tick(&fake, 1000);
+    CHECK_TOLD("proposal me-1 open\nproposal me-2 open\nproposal me-1 expired\n");
+    done();
+}
+
+TEST(what_is_forgotten_is_not_told_and_what_does_not_fit_is_no_offence_of_ours)
+{
+    begin_with(&(struct occupant_settings){ .limits = { .proposals = 1 } });
+    CHECK_INT(propose_ping(0), OK);
+    REFUSE("me-1");
+    (void)fake_told(&fake);
+    CHECK_INT(propose_ping(0), OK);
+    CHECK_INT(propose_ping(0), OK);
+    CHECK_INT(occupant_notify(
+                  fake.occupant, S(""), S("notifications/authorization/request"),
+                  S("{\"id\":\"a\",\"tool\":\"t\",\"requester\":\"r\"}"), fake.now, NULL),
+              OK);
+    fake_tick(&fake, 0);
+    CHECK_TOLD("proposal me-2 open\n");
+    done();
+}
+
 TEST(much_may_be_proposed_before_anything_is_heard)
 {
     static char reason[5 * 100'001];
@@ -349,6 +408,21 @@ TEST(the_oldest_decided_ones_are_forgotten_first)
     done();
 }
 
+TEST(what_is_decided_is_nobodys_share)
+{
+    char id[16], rest[64];
+
+    begin();
+    for (int i = 0; i < 40; i++) {
+        (void)snprintf(id, sizeof(id), "p%d", i);
+        CHECK(str_starts(propose_many("agent", id), S("proposal")));
+        (void)snprintf(rest, sizeof(rest), ABOUT("p%d") "\"payload\":{}", i);
+        (void)snprintf(id, sizeof(id), "d%d", i);
+        (void)hear("ann", id, "mcp/reject", rest);
+    }
+    done();
+}
+
 TEST(nobody_fills_the_ledger_alone)
 {
     char id[16];
@@ -388,7 +462,7 @@ TEST(what_is_too_much_is_known_without_its_arguments)
     int known = 0;
 
     begin_with(&(struct occupant_settings){ .limits = { .proposals = 100 } });
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 40; i++) {
         from[0] = (char)('a' + i / 5);
         (void)snprintf(id, sizeof(id), "p%d", i);
         CHECK(hear(from, id, PROPOSAL, megabyte).len);
@@ -396,7 +470,7 @@ TEST(what_is_too_much_is_known_without_its_arguments)
         if (i == 4)
             CHECK_INT(known, 3); /* of one sender a quarter of 16 MiB */
     }
-    CHECK_INT(known, 12);
+    CHECK_INT(known, 15);
     CHECK_INT(find("p4")->params.len, 0);
     done();
 }
@@ -471,7 +545,8 @@ static void propose_more(struct fake_seat *seat, const struct proposed *p)
                              &(struct asking){ .method = S("ping"), .how = ASK_PROPOSE },
                              seat->now, NULL, NULL),
             OK);
-    CHECK_STR(p->id, S("p"));
+    CHECK_INT(p->state, PROPOSED_REJECTED);
+    CHECK_STR(p->by, S("ann"));
     seat->on_proposal = NULL;
 }
 
@@ -483,5 +558,16 @@ TEST(what_is_being_told_is_not_forgotten)
     (void)hear("ann", "d", "mcp/reject", ABOUT("p") "\"payload\":{}");
     CHECK_INT(find("p")->state, PROPOSED_REJECTED);
     CHECK(!occupant_find_proposal(fake.occupant, S("me-1")));
+    done();
+}
+
+TEST(nobody_has_an_id_that_is_being_told)
+{
+    begin();
+    CHECK_STR(hear("eve", "me-1", PROPOSAL, PROPOSES), S("proposal me-1 open\n"));
+    fake.on_proposal = propose_more;
+    (void)hear("ann", "d", "mcp/reject", ABOUT("me-1") "\"payload\":{}");
+    CHECK_STR(find("me-1")->proposer, S("eve"));
+    CHECK_STR(find("me-2")->proposer, S("bot"));
     done();
 }
