@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// libmoot as it is installed: what it shows, what it shares, what it needs, and that programs build
+// with what pkg-config says, whichever way they are linked.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { program } from './gateway.mjs';
+
+const build = path.dirname(path.resolve(program));
+const options = JSON.parse(fs.readFileSync(path.join(build, 'meson-info/intro-buildoptions.json'), 'utf8'));
+const isSanitized = options.find(({ name }) => name === 'b_sanitize').value !== 'none';
+const compiler = 'gcc';
+let root;
+let libdir;
+let shared;
+
+const run = (command, args, more = {}) => execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], ...more });
+const lines = (text) => text.split('\n').filter(Boolean);
+
+before(() => {
+    root = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-library-'));
+    run('meson', ['install', '-C', build, '--no-rebuild', '--quiet', '--destdir', root]);
+    libdir = path.dirname(run('find', [root, '-name', 'libmoot.so.0']).trim());
+    shared = path.join(libdir, 'libmoot.so.0');
+});
+after(() => fs.rmSync(root, { recursive: true }));
+
+// Every function that the header declares, and nothing else.
+const declared = () => {
+    const header = fs.readFileSync(run('find', [root, '-name', 'moot.h']).trim(), 'utf8');
+    return [...header.matchAll(/^MOOT_API [^;]*?(\bmoot_\w+)\(/gm)].map(([, name]) => name).sort();
+};
+const shown = (...args) => lines(run('nm', args)).filter((line) => / [A-TV-Z] /.test(line)).map((line) => line.split(' ').pop()).sort();
+
+test('library: it shows what its header declares', () => {
+    assert.ok(declared().length > 50);
+    assert.deepEqual(shown('-D', '--defined-only', shared), declared());
+});
+
+test('library: the static one shows the same', { skip: isSanitized }, () => {
+    assert.deepEqual(shown('--defined-only', path.join(libdir, 'libmoot.a')), declared());
+});
+
+// Handles know nothing of each other: there is nothing that they could share.
+const allowed = {
+    '__dso_handle': 'of the C runtime: which library registers destructors; has no content',
+    '__TMC_END__': 'of the C runtime: the end of a table; has no content',
+    'completed.0': 'of the C runtime: whether its destructors have run',
+    '__cpu_model': 'of the compiler: which instructions there are; written once, before main()',
+    '__cpu_features2': 'of the compiler: the same',
+};
+
+test('library: it has no variables', { skip: isSanitized }, () => {
+    const variables = lines(run('objdump', ['-t', shared])).filter((line) => /\s\.t?(data|bss)\s/.test(line) && !/ d {2}\./.test(line))
+        .map((line) => line.split(/\s+/).pop());
+    assert.ok(variables.includes('__dso_handle'), 'objdump lists nothing: is it stripped?');
+    assert.deepEqual(variables.filter((name) => !allowed[name]), []);
+});
+
+test('library: it needs OpenSSL, zlib and the C library, and no more', { skip: isSanitized }, () => {
+    const needed = [...run('readelf', ['-d', shared]).matchAll(/NEEDED.*\[(.*)\]/g)].map(([, name]) => name.replace(/\.so.*/, ''));
+    assert.deepEqual(needed.filter((name) => !['libssl', 'libcrypto', 'libz', 'libc', 'ld-linux-x86-64', 'libgcc_s'].includes(name)), []);
+    assert.match(run('readelf', ['-d', shared]), /SONAME.*\[libmoot\.so\.0\]/);
+});
+
+// Its own buf_init() is not the library's, however it is linked.
+const source = `
+#include <moot.h>
+#include <stdio.h>
+#include <string.h>
+
+int buf_init(void);
+int buf_init(void)
+{
+    return 42;
+}
+
+int main(void)
+{
+    struct moot_options options = { 0 };
+    struct moot *m = NULL;
+
+    options.url = "ftp://x";
+    options.topic = "lobby";
+    if (moot_new(&options, &m) != MOOT_INVALID || !strstr(moot_why(m), "ws://"))
+        return 1;
+    moot_free(m);
+    printf("%s %d\\n", moot_version(), buf_init());
+    return 0;
+}
+`;
+
+const pkgConfig = (...args) => run('pkg-config', args, { env: { ...process.env, PKG_CONFIG_SYSROOT_DIR: root,
+    PKG_CONFIG_PATH: path.join(libdir, 'pkgconfig') } }).trim().split(/\s+/);
+const version = () => pkgConfig('--modversion', 'moot')[0];
+const strict = ['-std=c99', '-pedantic', '-Wall', '-Wextra', '-Werror'];
+
+function buildProgram(name, ...libraries) {
+    const file = path.join(root, `${name}.c`);
+    const output = path.join(root, name);
+
+    fs.writeFileSync(file, source);
+    run(compiler, [...strict, ...pkgConfig('--cflags', 'moot'), '-o', output, file, ...libraries]);
+    return run(output, [], { env: { ...process.env, LD_LIBRARY_PATH: libdir } });
+}
+
+test('library: a program builds with the shared one', { skip: isSanitized }, () => {
+    assert.equal(buildProgram('shared', ...pkgConfig('--libs', 'moot')), `${version()} 42\n`);
+});
+
+test('library: a program builds with the static one', { skip: isSanitized }, () => {
+    const others = pkgConfig('--libs', '--static', 'moot').filter((flag) => flag !== '-lmoot');
+
+    assert.equal(buildProgram('static', path.join(libdir, 'libmoot.a'), ...others), `${version()} 42\n`);
+    assert.doesNotMatch(run('readelf', ['-d', path.join(root, 'static')]), /libmoot/);
+});
+
+test('library: its header is C++ as well', (t) => {
+    const file = path.join(root, 'header.cpp');
+
+    if (spawnSync('clang', ['--version']).status !== 0)
+        return t.skip('there is no compiler for C++');
+    fs.writeFileSync(file, '#include <moot.h>\nstruct moot_options options = {};\n');
+    run('clang', ['-x', 'c++', '-std=c++11', '-pedantic', '-Wall', '-Wextra', '-Werror', '-fsyntax-only', ...pkgConfig('--cflags', 'moot'), file]);
+});
