@@ -2,7 +2,6 @@
 /* moot bench: the load generator. */
 #include "bench/bench.h"
 
-#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "cli/cli.h"
+#include "cli/input.h"
 #include "crypto/crypto.h"
 
 struct bench_words {
@@ -29,7 +29,7 @@ struct bench_words {
     bool probe, hold, phases, churn, mixed;
 };
 
-#define WORD(member) offsetof(struct bench_words, member)
+#define WORD(member) CLI_AT(struct bench_words, member)
 
 /* clang-format off */
 static const struct cli_option options[] = {
@@ -81,7 +81,7 @@ static const struct number {
     uint64_t preset, min, max;
 } numbers[] = {
 #define NUMBER(name, member, preset, min, max) \
-    { name, WORD(member), offsetof(struct bench_options, member), preset, min, max }
+    { name, offsetof(struct bench_words, member), offsetof(struct bench_options, member), preset, min, max }
     NUMBER("--members",         members,         2,   1, 100'000),
     NUMBER("--topics",          topics,          1,   1, 100'000),
     NUMBER("--publishers",      publishers,      1,   1, 100'000),
@@ -133,25 +133,6 @@ struct tokens {
     size_t count;
 };
 
-static int read_file(const char *path, struct buf *out)
-{
-    FILE *file = fopen(path, "re");
-    size_t got = 0;
-    bool is_bad;
-
-    if (!file)
-        return cli_fail("%s: %s", path, strerror(errno));
-    do {
-        if (buf_reserve(out, BUFSIZ))
-            break;
-        got = fread(out->ptr + out->len, 1, BUFSIZ, file);
-        out->len += got;
-    } while (got);
-    is_bad = ferror(file) || got;
-    (void)fclose(file);
-    return is_bad ? cli_fail("%s cannot be read, or is too large", path) : CLI_OK;
-}
-
 static int split_tokens(struct tokens *tokens, const char *path)
 {
     struct str rest = buf_str(&tokens->text);
@@ -179,7 +160,7 @@ static int read_tokens(const struct bench_words *words, struct tokens *tokens)
     int code = CLI_OK;
 
     if (words->token_file)
-        code = read_file(words->token_file, &tokens->text);
+        code = cli_read_file(words->token_file, &tokens->text);
     else if (!words->token_prefix && !words->plain && from_env && *from_env)
         buf_put(&tokens->text, str_of(from_env));
     else

@@ -10,11 +10,36 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 
-static const struct cli_command *const commands[] = {
-    &cli_serve,        &cli_token_create, &cli_token_list,     &cli_token_revoke,
-    &cli_config_check, &cli_config_print, &cli_config_options, &cli_explain,
-    &cli_bench,        &cli_version,
+/* clang-format off */
+static const struct cli_command *const running[] = {
+    &cli_serve,
+    &cli_token_create, &cli_token_list, &cli_token_revoke,
+    &cli_config_check, &cli_config_print, &cli_config_options,
+    &cli_explain,
+    &cli_bench,
+    &cli_version,
 };
+
+const struct cli_group cli_groups[] = {
+    { "Run and administer", running, COUNT(running) },
+};
+/* clang-format on */
+
+const size_t cli_group_count = COUNT(cli_groups);
+
+/* The next command of all groups: start with zeros; NULL at the end. */
+struct walk {
+    size_t group, at;
+};
+
+static const struct cli_command *next_command(struct walk *walk)
+{
+    while (walk->group < COUNT(cli_groups) && walk->at == cli_groups[walk->group].count)
+        *walk = (struct walk){ .group = walk->group + 1 };
+    if (walk->group == COUNT(cli_groups))
+        return NULL;
+    return cli_groups[walk->group].commands[walk->at++];
+}
 
 int cli_fail(const char *format, ...)
 {
@@ -51,13 +76,13 @@ void cli_data_directory(const char *given, struct str configured, struct buf *ou
 static void print_overview(FILE *to)
 {
     fputs("Moot is a room server for people, agents and tools.\n\n"
-          "Usage: moot COMMAND [OPTIONS]\n\nCommands:\n",
+          "Usage: moot COMMAND [OPTIONS]\n",
           to);
-    for (size_t i = 0; i < COUNT(commands); i++) {
-        const struct cli_command *command = commands[i];
-
-        assert(command); /* the analyser does not believe the table */
-        fprintf(to, "  %-16s %s\n", command->name, command->summary);
+    for (size_t i = 0; i < COUNT(cli_groups); i++) {
+        fprintf(to, "\n%s:\n", cli_groups[i].title);
+        for (size_t k = 0; k < cli_groups[i].count; k++)
+            fprintf(to, "  %-16s %s\n", cli_groups[i].commands[k]->name,
+                    cli_groups[i].commands[k]->summary);
     }
     fputs("\n`moot COMMAND --help` says more about a command.\n", to);
 }
@@ -107,10 +132,13 @@ static int name_length(const struct cli_command *command, int argc, char **argv)
 
 static const struct cli_command *find_command(int argc, char **argv, int *ret_used)
 {
-    for (size_t i = 0; i < COUNT(commands); i++) {
-        *ret_used = name_length(commands[i], argc, argv);
+    struct walk walk = {};
+
+    for (const struct cli_command *command = next_command(&walk); command;
+         command = next_command(&walk)) {
+        *ret_used = name_length(command, argc, argv);
         if (*ret_used)
-            return commands[i];
+            return command;
     }
     return NULL;
 }
@@ -118,10 +146,12 @@ static const struct cli_command *find_command(int argc, char **argv, int *ret_us
 /* `moot token` alone: the commands that begin so. */
 static bool print_family(FILE *to, struct str word)
 {
+    struct walk walk = {};
     bool is_family = false;
 
-    for (size_t i = 0; i < COUNT(commands); i++) {
-        struct str name = str_of(commands[i]->name);
+    for (const struct cli_command *command = next_command(&walk); command;
+         command = next_command(&walk)) {
+        struct str name = str_of(command->name);
 
         if (!str_eq(str_cut(&name, ' '), word) || !name.ptr)
             continue;
@@ -129,7 +159,7 @@ static bool print_family(FILE *to, struct str word)
             fprintf(to, "Usage: moot " STR_FMT " COMMAND [OPTIONS]\n\nCommands:\n",
                     STR_ARG(word));
         is_family = true;
-        fprintf(to, "  %-16s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(to, "  %-16s %s\n", command->name, command->summary);
     }
     return is_family;
 }
@@ -178,6 +208,36 @@ static const struct cli_option *find_option(const struct cli_command *command,
     return NULL;
 }
 
+static void append(const struct reading *r, struct cli_list *list, const char *value)
+{
+    if (!list->items) /* there cannot be more than words */
+        list->items = xcalloc((size_t)r->count, sizeof(*list->items));
+    list->items[list->count++] = value;
+}
+
+static void store(const struct reading *r, const struct cli_option *option,
+                  const char *value)
+{
+    char *field = r->fields + option->offset;
+    bool is_on = true;
+
+    switch (option->type) {
+    case CLI_SWITCH: memcpy(field, &is_on, sizeof(is_on)); break;
+    case CLI_TEXT: memcpy(field, &value, sizeof(value)); break;
+    case CLI_LIST: append(r, (struct cli_list *)(void *)field, value); break;
+    }
+}
+
+static void free_lists(const struct reading *r)
+{
+    for (size_t i = 0; i < r->command->option_count; i++) {
+        const struct cli_option *option = &r->command->options[i];
+
+        if (option->type == CLI_LIST)
+            free(((struct cli_list *)(void *)(r->fields + option->offset))->items);
+    }
+}
+
 /* "--name value", "--name=value" or a switch. */
 static int read_option(struct reading *r)
 {
@@ -186,21 +246,55 @@ static int read_option(struct reading *r)
     struct str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
     const struct cli_option *option = find_option(r->command, name);
     const char *value = equals ? equals + 1 : NULL;
-    bool is_on = true;
 
     if (!option)
         return complain(r->command, "there is no option", word);
     if (!option->argument) {
         if (value)
             return complain(r->command, "this option takes no value:", word);
-        memcpy(r->fields + option->offset, &is_on, sizeof(is_on));
+        store(r, option, NULL);
         return CLI_OK;
     }
     if (!value && r->at + 1 < r->count)
         value = r->words[++r->at];
     if (!value)
         return complain(r->command, "a value is missing after", word);
-    memcpy(r->fields + option->offset, &value, sizeof(value));
+    store(r, option, value);
+    return CLI_OK;
+}
+
+/* The topic of a command that takes one: it becomes the value of --topic. */
+static int take_topic(struct reading *r)
+{
+    const struct cli_option *option = find_option(r->command, S("--topic"));
+    const char *topic, *from_env = getenv("MOOT_TOPIC");
+
+    assert(option && option->type == CLI_TEXT);
+    memcpy(&topic, r->fields + option->offset, sizeof(topic));
+    if (!topic && from_env && *from_env)
+        topic = from_env;
+    if (!topic && r->argument_count) {
+        topic = r->arguments[0];
+        r->arguments++;
+        r->argument_count--;
+    }
+    if (!topic)
+        return complain(r->command, "something is missing; it needs", r->command->usage);
+    store(r, option, topic);
+    return CLI_OK;
+}
+
+static int check_arguments(struct reading *r)
+{
+    int code = r->command->takes_topic ? take_topic(r) : CLI_OK;
+
+    if (code)
+        return code;
+    if (r->argument_count < r->command->min_arguments)
+        return complain(r->command, "something is missing; it needs", r->command->usage);
+    if (r->argument_count > r->command->max_arguments)
+        return complain(r->command, "this is one word too many:",
+                        r->arguments[r->command->max_arguments]);
     return CLI_OK;
 }
 
@@ -224,12 +318,7 @@ static int read_words(struct reading *r)
         if (code)
             return code;
     }
-    if (r->argument_count < r->command->min_arguments)
-        return complain(r->command, "something is missing; it needs", r->command->usage);
-    if (r->argument_count > r->command->max_arguments)
-        return complain(r->command, "this is one word too many:",
-                        r->arguments[r->command->max_arguments]);
-    return CLI_OK;
+    return check_arguments(r);
 }
 
 static bool asks_for_help(char **words, int count)
@@ -240,10 +329,24 @@ static bool asks_for_help(char **words, int count)
     return false;
 }
 
+static int run(struct reading *r)
+{
+    int code;
+
+    if (asks_for_help(r->words, r->count)) {
+        print_help(r->command);
+        return CLI_OK;
+    }
+    code = read_words(r);
+    if (code == CLI_OK)
+        code = r->command->run(r->fields, r->arguments, r->argument_count);
+    return code;
+}
+
 int cli_run(int argc, char **argv)
 {
     const struct cli_command *command;
-    struct reading r = {};
+    char **arguments;
     int used = 0;
     int code;
 
@@ -252,22 +355,17 @@ int cli_run(int argc, char **argv)
         command = &cli_version;
     if (!command)
         return without_command(argc, argv);
-    r = (struct reading){ .command = command,
-                          .words = argv + 1 + used,
-                          .count = argc - 1 - used,
-                          .fields = xcalloc(1, command->options_size),
-                          .arguments = xcalloc((size_t)argc, sizeof(char *)) };
-    if (used == 0)
-        r.count = 0; /* --version */
-    if (asks_for_help(r.words, r.count)) {
-        print_help(command);
-        code = CLI_OK;
-    } else {
-        code = read_words(&r);
-        if (code == CLI_OK)
-            code = command->run(r.fields, r.arguments, r.argument_count);
-    }
+    arguments = xcalloc((size_t)argc, sizeof(*arguments));
+
+    struct reading r = { .command = command,
+                         .words = argv + 1 + used,
+                         .count = used ? argc - 1 - used : 0, /* 0: --version */
+                         .fields = xcalloc(1, command->options_size),
+                         .arguments = arguments };
+
+    code = run(&r);
+    free_lists(&r);
     free(r.fields);
-    free(r.arguments);
+    free(arguments);
     return code;
 }

@@ -11,15 +11,38 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Exit codes. */
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+/* Exit codes; what the last three mean is said in session.h. */
+enum {
+    CLI_OK = 0,
+    CLI_FAILED = 1,
+    CLI_USAGE = 2,
+    CLI_TOOL_ERROR = 3,
+    CLI_REFUSED = 4,
+    CLI_TIMEOUT = 5,
+};
+
+/* The values of an option that may be given several times, in their order. */
+struct cli_list {
+    const char **items;
+    size_t count;
+};
+
+enum cli_type { CLI_SWITCH, CLI_TEXT, CLI_LIST };
 
 struct cli_option {
-    const char *name;     /* "--listen" */
-    const char *argument; /* "ADDRESS", or NULL for a switch */
+    const char *name; /* "--listen" */
+    const char
+        *argument; /* "ADDRESS", or NULL for a switch; FILE and DIR are completed */
     const char *help;
-    size_t offset; /* of a const char * or a bool in the command's options struct */
+    size_t offset; /* in the command's options struct, and what stands there: CLI_AT() */
+    enum cli_type type;
 };
+
+/* The last two of a row: the member of the options struct decides what it takes. */
+#define CLI_AT(owner, member) \
+    offsetof(owner, member),                                                        \
+        _Generic(((owner *)0)->member, bool: CLI_SWITCH, const char *: CLI_TEXT, \
+                 struct cli_list: CLI_LIST)
 
 struct cli_command {
     const char *name;    /* "token create" */
@@ -31,7 +54,19 @@ struct cli_command {
     size_t min_arguments, max_arguments; /* besides options */
     int (*run)(void *options, char **arguments, size_t count);
     size_t options_size;
+    /* The first argument is a topic and goes into the field of --topic, unless that or
+     * $MOOT_TOPIC says it: then the argument is left out. It does not count above. */
+    bool takes_topic;
 };
+
+/* All of them, in groups that each have a title. */
+struct cli_group {
+    const char *title;
+    const struct cli_command *const *commands;
+    size_t count;
+};
+extern const struct cli_group cli_groups[];
+extern const size_t cli_group_count;
 
 /* Finds the command, reads its options, runs it. Returns the exit code. */
 int cli_run(int argc, char **argv);

@@ -14,10 +14,11 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/input.h"
 #include "crypto/crypto.h"
 #include "json/json.h"
 
-enum { ANSWER_MAX = 64 << 20, READ_BYTES = 16384, TOKEN_MAX = 4096, TIMEOUT_S = 30 };
+enum { ANSWER_MAX = 64 << 20, READ_BYTES = 16384, TIMEOUT_S = 30 };
 
 static void set_timeouts(int fd)
 {
@@ -101,36 +102,6 @@ static enum err connect_url(const char *url, int *ret)
     return OK;
 }
 
-/* The token for --server: never from the command line. */
-static enum err read_token(const struct cli_server *server, struct buf *out)
-{
-    const char *from_env = getenv("MOOT_TOKEN");
-    FILE *file;
-    size_t len;
-
-    if (!server->token_file) {
-        if (!from_env || !*from_env) {
-            (void)cli_fail("--server needs a token: --token-file FILE or $MOOT_TOKEN");
-            return ERR_UNAUTHORIZED;
-        }
-        buf_put(out, str_of(from_env));
-        return OK;
-    }
-    file = fopen(server->token_file, "re");
-    if (!file || buf_reserve(out, TOKEN_MAX)) {
-        (void)cli_fail("%s: %s", server->token_file, strerror(errno));
-        if (file)
-            (void)fclose(file);
-        return ERR_IO;
-    }
-    len = fread(out->ptr, 1, TOKEN_MAX, file);
-    (void)fclose(file);
-    while (len && (unsigned char)out->ptr[len - 1] <= ' ')
-        len--;
-    out->len = len;
-    return OK;
-}
-
 static enum err write_request(const struct cli_server *server, const char *method,
                               struct str path, struct str body, struct buf *out)
 {
@@ -142,9 +113,9 @@ static enum err write_request(const struct cli_server *server, const char *metho
         return ERR_INVALID;
     buf_putf(out, "%s " STR_FMT " HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", method,
              STR_ARG(path), host);
-    buf_init(&token, TOKEN_MAX);
+    buf_init(&token, CLI_TOKEN_MAX);
     if (server->url) {
-        err = read_token(server, &token);
+        err = cli_read_token(server->token_file, &token) ? ERR_UNAUTHORIZED : OK;
         buf_putf(out, "Authorization: Bearer " STR_FMT "\r\n", STR_ARG(buf_str(&token)));
         crypto_wipe(token.ptr, token.len);
     }

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/cli.h"
 
 struct cli_server {
     const char *url;        /* NULL: the local socket of `data` */
@@ -18,9 +19,9 @@ struct cli_server {
 /* Rows of an option table, for a struct with these three. */
 /* clang-format off */
 #define CLI_WHERE(type)                                                                          \
-    { "--data",       "DIR",  "data directory of the server",               offsetof(type, data) },   \
-    { "--server",     "URL",  "another server, with a token of its own",    offsetof(type, server) }, \
-    { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",   offsetof(type, token_file) }
+    { "--data",       "DIR",  "data directory of the server",               CLI_AT(type, data) },   \
+    { "--server",     "URL",  "another server, with a token of its own",    CLI_AT(type, server) }, \
+    { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",   CLI_AT(type, token_file) }
 /* clang-format on */
 
 struct cli_answer {

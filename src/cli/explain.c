@@ -6,7 +6,6 @@
  */
 #include "policy/explain.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/input.h"
 #include "policy/capability.h"
 #include "policy/capset.h"
 #include "policy/profile.h"
@@ -32,7 +32,7 @@ struct explain_options {
     bool json;
 };
 
-#define OPT(member) offsetof(struct explain_options, member)
+#define OPT(member) CLI_AT(struct explain_options, member)
 static const struct cli_option options[] = {
     { "--capabilities", "LIST", "patterns separated by commas, or a JSON array",
       OPT(capabilities) },
@@ -187,20 +187,8 @@ static int add_rights(struct question *q, const struct explain_options *o)
 
 static int read_envelope(const char *path, struct buf *out)
 {
-    bool is_stdin = strcmp(path, "-") == 0;
-    FILE *file = is_stdin ? stdin : fopen(path, "re");
-    size_t got = 1;
-
-    if (!file)
-        return cli_fail("%s: %s", path, strerror(errno)), CLI_USAGE;
-    while (got > 0 && !buf_reserve(out, 4096)) {
-        got = fread(out->ptr + out->len, 1, 4096, file);
-        out->len += got;
-    }
-    if (!is_stdin)
-        (void)fclose(file);
-    if (got > 0)
-        return cli_fail("%s: longer than any envelope", path), CLI_USAGE;
+    if (cli_read_file(path, out))
+        return CLI_USAGE;
     /* What an editor leaves behind the last line is not meant. */
     while (out->len && (out->ptr[out->len - 1] == '\n' || out->ptr[out->len - 1] == '\r'))
         out->len--;

@@ -19,15 +19,14 @@ struct serve_options {
 
 static const struct cli_option options[] = {
     { "--config", "FILE", "settings; without it an embedded default",
-      offsetof(struct serve_options, config) },
+      CLI_AT(struct serve_options, config) },
     { "--listen", "ADDRESS", "listen here instead of what the settings say",
-      offsetof(struct serve_options, listen) },
+      CLI_AT(struct serve_options, listen) },
     { "--data", "DIR", "data directory instead of what the settings say",
-      offsetof(struct serve_options, data) },
+      CLI_AT(struct serve_options, data) },
     { "--workers", "N", "threads instead of one per core",
-      offsetof(struct serve_options, workers) },
-    { "--no-link", NULL, "print no sign-in link",
-      offsetof(struct serve_options, no_link) },
+      CLI_AT(struct serve_options, workers) },
+    { "--no-link", NULL, "print no sign-in link", CLI_AT(struct serve_options, no_link) },
 };
 
 /* What the command line says goes before what the file says, at every reload again. */

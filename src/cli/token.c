@@ -14,6 +14,7 @@
 #include "base/xalloc.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/input.h"
 #include "gateway/tokens.h"
 #include "json/json.h"
 #include "store/lock.h"
@@ -32,7 +33,7 @@ struct token_options {
     bool json;
 };
 
-#define OPT(member) offsetof(struct token_options, member)
+#define OPT(member) CLI_AT(struct token_options, member)
 
 /* --- where to --- */
 
@@ -121,25 +122,21 @@ static void put_word(struct json_writer *w, struct str key, const char *word)
         json_put_str(w, key, str_of(word));
 }
 
-/* "24h", "30m", "7d" from now on, or a date as it is. False: neither. */
+/* "24h", "30m", "7d" from now on, or a date as it is. False: neither; a bare number
+ * might have meant anything. */
 static bool put_expiry(struct json_writer *w, const char *text)
 {
-    static const struct {
-        char unit;
-        uint64_t seconds;
-    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
     struct str s = str_of(text);
     uint64_t value;
 
     if (!text)
         return true;
-    for (size_t i = 0; i < COUNT(units); i++)
-        if (s.len > 1 && s.ptr[s.len - 1] == units[i].unit &&
-            str_to_u64(str_slice(s, 0, s.len - 1), 100'000'000, &value) == OK) {
-            json_put_time(w, S("expires_at"),
-                          clock_wall_ms() + value * units[i].seconds * 1000);
-            return true;
-        }
+    if (str_to_u64(s, UINT64_MAX, &value) == OK)
+        return false;
+    if (cli_read_duration(s, &value)) {
+        json_put_time(w, S("expires_at"), clock_wall_ms() + value);
+        return true;
+    }
     json_put_str(w, S("expires_at"), s);
     return clock_parse(s, &value) == OK;
 }
