@@ -17,6 +17,7 @@ static const struct cli_command *const running[] = {
     &cli_config_check, &cli_config_print, &cli_config_options,
     &cli_explain,
     &cli_bench,
+    &cli_manual,
     &cli_version,
 };
 

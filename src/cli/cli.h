@@ -83,6 +83,7 @@ extern const struct cli_command cli_config_print;
 extern const struct cli_command cli_config_options;
 extern const struct cli_command cli_explain;
 extern const struct cli_command cli_bench;
+extern const struct cli_command cli_manual;
 extern const struct cli_command cli_version;
 
 /* The data directory: --data, else the configuration's, else $MOOT_DATA, else
