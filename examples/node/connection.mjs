@@ -4,6 +4,7 @@
 //
 //   connection.on('heard', ({ envelope, type, method, context }) => …)
 //   connection.on('offence', (offence, text) => …)     something was dropped
+//   connection.on('gap', () => …)                      something was said that we did not hear
 //   connection.on('end', (why) => …)                   for good
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
@@ -18,6 +19,7 @@ export class Connection extends EventEmitter {
   #options
   #socket = null
   #last = '' // the last entry of the log that was heard
+  #misses = false // this connection, because there is nothing to go on behind
   #heard = new Set() // the last thousand: after a gap some come again
   #failures = 0 // in a row
   #welcomed = 0 // when
@@ -35,6 +37,7 @@ export class Connection extends EventEmitter {
     let refusal, timer
 
     if (this.#last) query.set('after', this.#last)
+    else this.#misses = this.id !== ''
     const socket = new WebSocket(`${url}/ws?${query}`, {
       headers: { Authorization: `Bearer ${token}` },
       maxPayload: 16 << 20, perMessageDeflate: false, handshakeTimeout: 10_000,
@@ -99,6 +102,8 @@ export class Connection extends EventEmitter {
       const heard = check(text)
 
       if (this.#isNew(heard.envelope)) this.emit('heard', heard)
+      if (heard.envelope.kind === 'system/gap' || this.#misses) this.emit('gap')
+      this.#misses = false
     } catch (error) {
       if (!(error instanceof Offence)) throw error
       this.emit('offence', error, text)

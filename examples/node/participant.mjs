@@ -30,6 +30,7 @@ export class Participant extends Connection {
     this.#tools = tools
     this.on('heard', (heard) => this.#onHeard(heard))
     this.on('offence', ({ from }) => this.#count(from))
+    this.on('gap', () => this.#giveUp('answers were lost; it may have run', () => true))
     this.on('end', () => this.#giveUp('the connection is over', () => true))
   }
 
@@ -57,9 +58,6 @@ export class Participant extends Connection {
       this.#reconcile(payload.moot?.proposals ?? [])
     } else if (kind === 'system/presence') {
       for (const one of payload.participants) this.#onPresence(one)
-    } else if (kind === 'system/gap') {
-      this.#giveUp('answers were lost; it may have run', () => true)
-      this.emit('gap', payload)
     } else if (kind === 'system/error') {
       this.#onRefusal(correlation_id, payload)
     }
