@@ -19,5 +19,8 @@ me.once('welcome', async () => {
   me.leave()
 })
 me.on('proposed', ({ id }) => console.error(`I may not call it; proposed as ${id}`))
-me.on('end', (why) => { process.exitCode ??= (console.error(why), 1) })
+me.on('end', (why) => {
+  if (process.exitCode === undefined) console.error(why) // we did not get as far as asking
+  process.exitCode ??= 1
+})
 me.connect()
