@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The body of a request or an answer: a length, or chunks (RFC 9112 7.1). Bytes in, pieces of the
- * content out; the decoder holds none of them.
+ * The body of a request or an answer: a length, or chunks (RFC 9112 7.1). Bytes in,
+ * pieces of the content out; the decoder holds none of them.
  */
 #pragma once
 
