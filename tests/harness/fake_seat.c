@@ -287,6 +287,7 @@ static struct str hand_out(struct buf *from, struct buf *to)
     buf_clear(to);
     buf_put(to, buf_str(from));
     buf_clear(from);
+    (void)buf_cstr(to);
     return buf_str(to);
 }
 

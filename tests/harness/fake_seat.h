@@ -56,7 +56,8 @@ void fake_seat_welcome(struct fake_seat *fake, const char *capabilities,
 /* The last fence comes back. */
 void fake_judge(struct fake_seat *fake);
 
-/* What was told, or sent, since the last time: a line each; valid until the next time. */
+/* What was told, or sent, since the last time: a line each, and a NUL behind them; valid
+ * until the next time. */
 struct str fake_told(struct fake_seat *fake);
 struct str fake_sent(struct fake_seat *fake);
 

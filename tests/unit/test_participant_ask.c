@@ -203,7 +203,7 @@ TEST(an_answer_goes_to_who_asked)
                              .member = S("result"),
                              .json = S("{\"content\":[]}") };
 
-    begin("[]"); /* whether it may be given is the gateway's to say */
+    begin("[\"mcp/response:tools/*\"]");
     CHECK_INT(occupant_answer(fake.occupant, &answer, fake.now), OK);
     answer.context = (struct str){};
     answer.to_count = 1;
@@ -218,6 +218,8 @@ TEST(an_answer_goes_to_who_asked)
                 "\"kind\":\"mcp/response:tools/call\",\"correlation_id\":\"q1\","
                 "\"payload\":{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32601,"
                 "\"message\":\"no\"}}}\n"));
+    answer.method = S("ping");
+    CHECK_INT(occupant_answer(fake.occupant, &answer, fake.now), ERR_FORBIDDEN);
     answer.json = S("{}");
     CHECK_INT(occupant_answer(fake.occupant, &answer, fake.now), ERR_INVALID);
     answer.member = S("result");
