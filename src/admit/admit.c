@@ -388,7 +388,7 @@ static void append(struct admission *a)
     if (a->dialect == DIALECT_DOTTED)
         entry.text = put_in_slashes(a);
     topic_append(&a->room->topic, &entry);
-    /* The watcher's name above is the request's, which this may forget. */
+    /* The watcher's name above may be the request's, which this may forget. */
     ledger_enter(&a->room->ledger, &a->env, entry.text, &a->effect, a->wall_ms);
     note_speaker(a->room, (enum participant_type)a->sender->type);
 }

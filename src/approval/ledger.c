@@ -207,6 +207,7 @@ static enum err judge_request(struct ledger *ledger, const struct envelope *env,
     }
     ret->type = EFFECT_FULFIL;
     ret->proposal = proposal;
+    ret->watcher = proposal->proposer;
     return OK;
 }
 
@@ -228,6 +229,7 @@ static enum err judge_decision(struct ledger *ledger, const struct envelope *env
         ledger->settings->mode != PROPOSALS_FREE)
         return state_problem(proposal, "nobody decides on his own proposal", problem);
     ret->proposal = proposal;
+    ret->watcher = proposal->proposer;
     if (env->kind.type == KIND_WITHDRAW)
         ret->type = EFFECT_WITHDRAW;
     else if (env->kind.type == KIND_REJECT)

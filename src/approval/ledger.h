@@ -87,7 +87,7 @@ struct ledger_effect {
     struct proposal *proposal; /* fulfilled, rejected or withdrawn */
     struct request *request;   /* answered */
     uint64_t expires_ms;       /* of a new proposal */
-    struct str watcher;        /* who learns of an answer besides, or "" */
+    struct str watcher; /* whose proposal it concerns: it reaches him, too; or "" */
 };
 
 struct ledger_problem {

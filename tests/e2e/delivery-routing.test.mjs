@@ -120,20 +120,37 @@ async function fulfil(topic, answerTo) {
     for (const client of members)
         await expect(client, ({ id }) => id === fence.id);
     const got = (client) => client.frames.filter(({ json }) => json.id === `answer-${topic}`).map(({ text }) => text);
-    return { members, answer, second, got, phone, watch, laptop, bob, tool };
+    return { members, request, answer, second, got, phone, watch, laptop, bob, tool };
 }
 
 for (const [name, answerTo] of Object.entries({ 'without her': ['human'], 'with her': ['human', 'agent'], nobody: ['nobody'] }))
-    test(`D17: the answer to a fulfilment reaches the proposer's directed connections (to ${name})`, async () => {
-        const { members, answer, second, got, phone, watch, laptop, bob } =
+    test(`D17: a fulfilment and its answer reach the proposer's directed connections (to ${name})`, async () => {
+        const { members, request, answer, second, got, phone, watch, laptop, bob } =
             await fulfil(`fulfil-${name.replace(/ /g, '-')}`, answerTo);
 
-        for (const client of [phone, watch, laptop])
+        for (const client of [phone, watch, laptop]) {
+            assert.equal(client.frames.filter(({ json }) => json.id === request.id).length, 1, 'else nobody could tell what the answer is to');
             assert.deepEqual(got(client), [answer], 'the same bytes, exactly once');
+        }
+        assert.ok(!bob.frames.some(({ json }) => json.id === request.id));
         assert.deepEqual(got(bob), [], 'others do not see it');
         assert.ok(!phone.frames.some(({ json }) => json.id === second.id), 'only the answer, nothing later');
         await Promise.all(members.map((client) => client.close()));
     });
+
+test("D17: decisions reach the proposer's directed connections, whoever else they are for", async () => {
+    const [human, agent, bob] = await room('decided', ['human'], ['agent', directed], ['bob', directed]);
+    const proposal = agent.send(envelope('agent', 'mcp/proposal:tools/list', { payload: { method: 'tools/list' } }));
+
+    await expect(human, ({ id }) => id === proposal.id);
+    const [approval, rejection] = ['approve', 'reject'].map((word) => human.send(envelope('human', `mcp/${word}`,
+        { to: ['tool'], correlation_id: proposal.id })));
+    await expect(agent, ({ id }) => id === approval.id);
+    await expect(agent, ({ id }) => id === rejection.id);
+    await expect(bob, ({ id }) => id === proposal.id);
+    await expectOnly([bob], human);
+    await Promise.all([human, agent, bob].map((client) => client.close()));
+});
 
 test('D17: the answer to an ordinary request reaches nobody besides', async () => {
     const [alice, tool, bob] = await room('ordinary', ['alice'], ['tool', directed], ['bob', directed]);

@@ -383,6 +383,33 @@ TEST(notifications_wait_for_no_answer)
 }
 
 /* D17 */
+TEST(what_concerns_a_proposal_is_watched_by_the_proposer)
+{
+    /* clang-format off */
+    static const struct { struct note note; struct str watcher; } cases[] = {
+        { DO("human", CALL),           S("agent") },
+        { DO("human", "mcp/reject"),   S("agent") },
+        { DO("human", "mcp/approve"),  S("agent") },
+        { DO("agent", "mcp/withdraw"), S("agent") },
+        { DO("human", "mcp/request:tools/call:ls"), S("") }, /* only cites it */
+        { DO("human", "chat"),         S("")      },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct envelope env;
+        struct book book;
+
+        book_init(&book, PROPOSALS_ONCE);
+        CHECK_INT(propose(&book, "p"), OK);
+        scan(&book, c->note, &env);
+        CHECK_INT(judge(&book, &env), OK);
+        CHECK_STR(book.effect.watcher, c->watcher);
+        book_done(&book);
+    }
+}
+
+/* D17 */
 TEST(the_first_answer_to_a_fulfilment_is_watched_by_the_proposer)
 {
     static const struct {
