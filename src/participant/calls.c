@@ -272,7 +272,7 @@ void calls_tell(struct occupant *o)
 
     list_init(&batch);
     list_splice(&batch, &o->calls->ended);
-    while ((call = LIST_FIRST(&batch, struct call, link)) != NULL) {
+    LIST_FOREACH(call, &batch, link) {
         list_remove(&call->link);
         tell_end(o, call, &call->end);
     }

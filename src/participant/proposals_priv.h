@@ -15,7 +15,7 @@
 struct proposals;
 
 struct proposals *proposals_new(size_t max);
-void proposals_free(struct proposals *proposals);
+void proposals_free(struct proposals *ps);
 
 /* Any mcp kind (requests, notifications, responses, proposals, decisions), of others and
  * with hears_itself our own: after on_heard, before calls_… and on_request. */
