@@ -69,16 +69,32 @@ enum err channel_handshake(struct channel *c)
     return err;
 }
 
+/* TLS gives a record at a time; all that are there are taken, because no event announces
+ * them. */
+static enum err read_records(struct channel *c, char *out, size_t size, size_t *ret_len)
+{
+    size_t all = 0;
+    enum err err;
+
+    do {
+        size_t len = 0;
+
+        err = tls_session_read(c->tls, out + all, size - all, &len);
+        all += len;
+    } while (!err && all < size && tls_session_has_pending(c->tls));
+    c->wants_write = err == ERR_AGAIN && tls_session_wants_write(c->tls);
+    if (!all)
+        return err; /* an end that came with bytes is seen again */
+    *ret_len = all;
+    return OK;
+}
+
 enum err channel_read(struct channel *c, char *out, size_t size, size_t *ret_len)
 {
     ssize_t got;
 
-    if (c->tls) {
-        enum err err = tls_session_read(c->tls, out, size, ret_len);
-
-        c->wants_write = err == ERR_AGAIN && tls_session_wants_write(c->tls);
-        return err;
-    }
+    if (c->tls)
+        return read_records(c, out, size, ret_len);
     do
         got = recv(c->fd, out, size, 0);
     while (got < 0 && errno == EINTR);
@@ -88,11 +104,6 @@ enum err channel_read(struct channel *c, char *out, size_t size, size_t *ret_len
         return errno == EAGAIN ? ERR_AGAIN : fail(c);
     *ret_len = (size_t)got;
     return OK;
-}
-
-bool channel_has_pending(const struct channel *c)
-{
-    return c->tls && tls_session_has_pending(c->tls);
 }
 
 enum err channel_write(struct channel *c, struct str bytes, size_t *ret_len)

@@ -30,10 +30,9 @@ enum err channel_connect_more(struct channel *c, const struct address *address);
 enum err channel_secure(struct channel *c, struct tls_client *tls, const char *host);
 enum err channel_handshake(struct channel *c); /* ERR_AGAIN, ERR_IO */
 
-/* OK with at least one byte, ERR_AGAIN, ERR_CLOSED, ERR_IO. */
+/* OK with at least one byte, ERR_AGAIN, ERR_CLOSED, ERR_IO. Where `size` bytes came there
+ * may be more that no event announces. */
 enum err channel_read(struct channel *c, char *out, size_t size, size_t *ret_len);
-/* No event will announce that there is more. */
-bool channel_has_pending(const struct channel *c);
 enum err channel_write(struct channel *c, struct str bytes, size_t *ret_len);
 
 /* As of poll(2), while it is open, with or without something to write. */

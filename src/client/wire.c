@@ -167,11 +167,7 @@ void wire_break(struct wire *w, struct ending ending)
 void wire_close(struct wire *wire)
 {
     switch (wire->state) {
-    case WIRE_OPEN:
-        wire->state = WIRE_CLOSING;
-        wire->end_ms = 0; /* the next step knows the time */
-        wire_put_close(wire, WS_CODE_NORMAL, S(""));
-        return;
+    case WIRE_OPEN: wire_close_begin(wire); return;
     case WIRE_CLOSING:
     case WIRE_OVER: return;
     case WIRE_RESTING:

@@ -95,7 +95,7 @@ void wire_talk_begin(struct wire *w, bool resumes);
 bool wire_hear(struct wire *w, struct str bytes); /* false: it has ended */
 void wire_talk_step(struct wire *w);
 uint64_t wire_talk_due_ms(const struct wire *w);
-void wire_put_close(struct wire *w, uint16_t code, struct str reason);
+void wire_close_begin(struct wire *w);
 bool wire_has_output(const struct wire *w);
 void wire_drop_output(struct wire *w);
 /* Writes what the socket takes. ERR_AGAIN: some is left. ERR_CLOSED, ERR_IO. */

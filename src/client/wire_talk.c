@@ -34,7 +34,7 @@ static size_t waiting(const struct wire *w)
 
 bool wire_has_output(const struct wire *w)
 {
-    return waiting(w) > 0 || w->fence_wanted > w->fence_sent;
+    return waiting(w) > 0 || (w->state == WIRE_OPEN && w->fence_wanted > w->fence_sent);
 }
 
 void wire_drop_output(struct wire *w)
@@ -54,16 +54,17 @@ static void put_frame(struct wire *w, enum ws_opcode op, struct str payload)
     ws_frame_write_masked(&w->out, op, payload, (uint32_t)wire_random(w));
 }
 
-/* A peer that floods us with pings and does not read gets no answer to some of them. */
+/* Nothing follows our close frame. A peer that floods us with pings and does not read
+ * gets no answer to some of them. */
 static bool put_control(struct wire *w, enum ws_opcode op, struct str payload)
 {
-    if (waiting(w) > w->outbox_bytes + CONTROL_BYTES)
+    if (w->state != WIRE_OPEN || waiting(w) > w->outbox_bytes + CONTROL_BYTES)
         return false;
     put_frame(w, op, payload);
     return true;
 }
 
-void wire_put_close(struct wire *w, uint16_t code, struct str reason)
+static void put_close(struct wire *w, uint16_t code, struct str reason)
 {
     struct buf frame;
 
@@ -81,6 +82,14 @@ static void put_fence(struct wire *w)
     if (w->fence_wanted > w->fence_sent &&
         put_control(w, WS_OP_PING, (struct str){ (const char *)&number, sizeof(number) }))
         w->fence_sent = w->fence_wanted;
+}
+
+void wire_close_begin(struct wire *w)
+{
+    put_fence(w);
+    put_close(w, WS_CODE_NORMAL, S(""));
+    w->state = WIRE_CLOSING;
+    w->end_ms = 0; /* the next step knows the time */
 }
 
 enum err wire_flush(struct wire *w)
@@ -136,7 +145,7 @@ void wire_lose(struct wire *w, enum err err)
 static void say_goodbye(struct wire *w, uint16_t code, struct str reason)
 {
     if (w->state == WIRE_OPEN) /* else it was said */
-        wire_put_close(w, code, reason);
+        put_close(w, code, reason);
     (void)wire_flush(w);
 }
 
@@ -239,7 +248,7 @@ static bool receive(struct wire *w)
         }
         if (!wire_hear(w, (struct str){ bytes, len }))
             return false;
-        if (len < READ_BYTES && !channel_has_pending(&w->channel))
+        if (len < READ_BYTES)
             return true;
     }
     w->is_pressed = true;
@@ -256,7 +265,7 @@ static uint64_t patience_ms(const struct wire *w)
 /* What is heard counts before the clock does: this may come late. */
 static bool listen_to_silence(struct wire *w)
 {
-    if (!w->silence_ms)
+    if (!w->silence_ms || w->state != WIRE_OPEN)
         return true;
     if (w->has_asked && w->now_ms - w->asked_ms >= patience_ms(w)) {
         buf_clear(&w->why);
@@ -265,7 +274,9 @@ static bool listen_to_silence(struct wire *w)
         return false;
     }
     if (!w->has_asked && w->now_ms - w->heard_ms >= patience_ms(w)) {
-        w->has_asked = put_control(w, WS_OP_PING, S(""));
+        /* Where there is no room for it, what waits asks as well. */
+        (void)put_control(w, WS_OP_PING, S(""));
+        w->has_asked = true;
         w->asked_ms = w->now_ms;
     }
     return true;
@@ -291,11 +302,11 @@ static bool watch_clock(struct wire *w)
 
 uint64_t wire_talk_due_ms(const struct wire *w)
 {
-    uint64_t due = w->is_welcome && w->state == WIRE_OPEN ? UINT64_MAX : w->due_ms;
+    uint64_t due = w->is_welcome ? UINT64_MAX : w->due_ms;
     uint64_t silence = (w->has_asked ? w->asked_ms : w->heard_ms) + patience_ms(w);
 
-    if (w->state == WIRE_CLOSING && !w->end_ms)
-        return 0;
+    if (w->state == WIRE_CLOSING)
+        return w->end_ms ? w->due_ms : 0;
     return w->silence_ms && silence < due ? silence : due;
 }
 

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -72,6 +73,25 @@ void stage_step(struct stage *s)
     wire_step(s->wire, s->now_ms);
 }
 
+void stage_widen(struct stage *s)
+{
+    static const int much = MIB;
+
+    CHECK_INT(setsockopt(s->far, SOL_SOCKET, SO_SNDBUF, &much, sizeof(much)), 0);
+    CHECK_INT(setsockopt(wire_fd(s->wire), SOL_SOCKET, SO_RCVBUF, &much, sizeof(much)),
+              0);
+}
+
+void stage_await(const struct stage *s, int bytes)
+{
+    int there = 0;
+
+    for (int i = 0; i < STAGE_STEPS && there < bytes; i++) {
+        (void)poll(NULL, 0, 1);
+        CHECK_INT(ioctl(wire_fd(s->wire), FIONREAD, &there), 0);
+    }
+}
+
 /* What was told since the last time. */
 struct str stage_told(struct stage *s)
 {
@@ -102,6 +122,9 @@ struct str stage_hear_texts(struct stage *s, size_t count)
 
 /* --- the server's side --- */
 
+/* Of what is under way: what the server does not read shall wait at the wire. */
+static const int little = 65536;
+
 void stage_listen(struct stage *s)
 {
     struct sockaddr_in any = { .sin_family = AF_INET,
@@ -109,6 +132,7 @@ void stage_listen(struct stage *s)
     socklen_t size = sizeof(any);
 
     s->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    CHECK_INT(setsockopt(s->listener, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little)), 0);
     CHECK_INT(bind(s->listener, (struct sockaddr *)&any, sizeof(any)), 0);
     CHECK_INT(listen(s->listener, 8), 0);
     CHECK_INT(getsockname(s->listener, (struct sockaddr *)&any, &size), 0);
@@ -307,4 +331,6 @@ void stage_open(struct stage *s, const struct wire_settings *changes)
     stage_wire(s, &settings);
     far_accept(s, S("\x81\x02hi"));
     CHECK_STR(stage_hear_wire(s), S("open\ntext hi\n"));
+    CHECK_INT(
+        setsockopt(wire_fd(s->wire), SOL_SOCKET, SO_SNDBUF, &little, sizeof(little)), 0);
 }

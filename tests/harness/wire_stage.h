@@ -53,6 +53,11 @@ void stage_open(struct stage *s, const struct wire_settings *changes);
 /* Waits for what the wire waits for, but at most a moment; then steps. */
 void stage_step(struct stage *s);
 
+/* For much at once: room under way for a megabyte; and waits until so many bytes have
+ * come to the wire's socket. */
+void stage_widen(struct stage *s);
+void stage_await(const struct stage *s, int bytes);
+
 /* What was told since the last time: as it is; once there is something; once so many
  * texts have come since the beginning. */
 struct str stage_told(struct stage *s);

@@ -98,6 +98,32 @@ TEST(a_server_that_says_nothing_ends_the_upgrade)
     stage_done(&s);
 }
 
+TEST(an_answer_without_end_is_judged_by_its_beginning)
+{
+    struct stage s;
+    struct wire_settings settings;
+    struct buf answer;
+
+    stage_init(&s);
+    stage_listen(&s);
+    settings = stage_settings(stage_url(&s));
+    stage_wire(&s, &settings);
+    (void)far_hear_request(&s);
+    buf_init(&answer, MIB);
+    for (int i = 0; i < 5; i++) {
+        buf_put(&answer, i < 4 ? S("HTTP/1.1 100 x\r\nA: ") : S("HTTP/1.1 403 x\r\nA: "));
+        for (int k = 0; k < 11'900; k++)
+            buf_putc(&answer, 'a');
+        buf_put(&answer, S("\r\n\r\n"));
+    }
+    while (answer.len < MIB / 8)
+        buf_putc(&answer, 'b');
+    far_say(&s, buf_str(&answer));
+    CHECK_STR(stage_hear_wire(&s), S("over: the server answered 403 Forbidden\n"));
+    buf_done(&answer);
+    stage_done(&s);
+}
+
 TEST(nobody_waits_longer_than_the_time_to_connect)
 {
     struct stage s;

@@ -84,6 +84,7 @@ TEST(a_big_message_arrives_and_a_bigger_one_ends_it)
     buf_init(&big, 4 * MIB);
     while (big.len < MIB)
         buf_putc(&big, 'x');
+    wire_allow(s.wire, MIB - 1); /* less than it was: nothing changes */
     s.is_quiet = true;
     s.texts = 0;
     far_say_frame(&s, WS_OP_TEXT, buf_str(&big));
@@ -91,7 +92,6 @@ TEST(a_big_message_arrives_and_a_bigger_one_ends_it)
         stage_step(&s);
     CHECK_INT(s.texts, 1);
     buf_putc(&big, 'x');
-    wire_allow(s.wire, MIB - 1);
     far_say(&s, S("\x81\x7f\0\0\0\0\0\x10\0\x01"));
     CHECK_STR(stage_hear_wire(&s),
               S("broken: the server broke the protocol: message too big\n"));
@@ -138,6 +138,30 @@ TEST(what_breaks_the_protocol_ends_the_connection)
     }
 }
 
+TEST(a_step_takes_its_share_and_is_due_at_once)
+{
+    enum { SHARE_BYTES = 4 * 64 * 1024 };
+    struct stage s;
+    size_t count = 1;
+
+    stage_open(&s, NULL);
+    stage_widen(&s);
+    s.is_quiet = true;
+    for (size_t all = 0; all <= SHARE_BYTES; all += 1004, count++) {
+        static const char text[1000] = "";
+
+        far_say_frame(&s, WS_OP_TEXT, (struct str){ text, sizeof(text) });
+    }
+    stage_await(&s, SHARE_BYTES + 1);
+    wire_step(s.wire, s.now_ms);
+    CHECK(s.texts > 200 && s.texts < count);
+    CHECK_INT(wire_due_ms(s.wire), 0);
+    wire_step(s.wire, s.now_ms);
+    CHECK_INT(s.texts, count);
+    CHECK(wire_due_ms(s.wire) > s.now_ms);
+    stage_done(&s);
+}
+
 TEST(a_full_outbox_is_told_and_empties_again)
 {
     static char text[100'000];
@@ -170,7 +194,7 @@ TEST(what_waits_for_long_arrives_in_order)
     settings.outbox_bytes = 300'000;
     stage_open(&s, &settings);
     memset(text, '.', sizeof(text));
-    for (int round = 0; round < 6; round++) {
+    for (int round = 0; round < 60; round++) {
         for (;;) {
             (void)snprintf(text, sizeof(text), "%06u", sent);
             if (wire_send(s.wire, (struct str){ text, sizeof(text) - sent % 100 }))
@@ -276,6 +300,44 @@ TEST(pings_are_answered_but_not_without_end)
     stage_done(&s);
 }
 
+/* Fills the outbox, and what there is for control frames, as far as that goes. */
+static void fill(struct stage *s, struct str text)
+{
+    for (int i = 0; i < STAGE_STEPS; i++)
+        if (wire_send(s->wire, text) == OK)
+            stage_step(s);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 5000; i++)
+            far_say_frame(s, WS_OP_PING, S("."));
+        for (int i = 0; i < 10; i++)
+            stage_step(s);
+    }
+}
+
+TEST(there_is_always_room_for_a_farewell)
+{
+    static char text[10'000];
+    struct wire_settings settings = stage_settings(S(""));
+    struct stage s;
+    size_t before;
+
+    memset(text, 'x', sizeof(text));
+    settings.outbox_bytes = sizeof(text);
+    stage_open(&s, &settings);
+    fill(&s, (struct str){ text, sizeof(text) });
+    wire_close(s.wire);
+    do {
+        before = s.heard.len;
+        for (int i = 0; i < 3; i++)
+            stage_step(&s);
+        far_listen(&s);
+    } while (s.heard.len != before || wire_events(s.wire) & POLLOUT);
+    CHECK(s.heard.len > sizeof(text));
+    CHECK_INT((uint8_t)s.heard.ptr[s.heard.len - 8], 0x88);
+    CHECK_INT((uint8_t)s.heard.ptr[s.heard.len - 7], 0x82);
+    stage_done(&s);
+}
+
 TEST(silence_is_asked_and_then_taken_for_death)
 {
     struct stage s;
@@ -295,6 +357,25 @@ TEST(silence_is_asked_and_then_taken_for_death)
     stage_step(&s);
     CHECK_STR(stage_told(&s), S(""));
     s.now_ms += 1;
+    stage_step(&s);
+    CHECK_STR(stage_told(&s), S("broken: nothing was heard for 60000 ms\n"));
+    stage_done(&s);
+}
+
+TEST(silence_of_one_that_does_not_read_either_ends_as_well)
+{
+    static char text[10'000];
+    struct wire_settings settings = stage_settings(S(""));
+    struct stage s;
+
+    memset(text, 'x', sizeof(text));
+    settings.outbox_bytes = sizeof(text);
+    stage_open(&s, &settings);
+    fill(&s, (struct str){ text, sizeof(text) });
+    s.now_ms += 30'000;
+    stage_step(&s);
+    CHECK_INT(wire_due_ms(s.wire), s.now_ms + 30'000);
+    s.now_ms += 30'000;
     stage_step(&s);
     CHECK_STR(stage_told(&s), S("broken: nothing was heard for 60000 ms\n"));
     stage_done(&s);
