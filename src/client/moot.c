@@ -258,6 +258,8 @@ static struct occupant *occupant_of(struct moot *m, const struct moot_options *o
     crypto_random(random, sizeof(random));
     buf_init(&prefix, MOOT_PREFIX_BYTES);
     base64url_write(&prefix, (struct str){ (const char *)random, sizeof(random) });
+    if (prefix.ptr[0] == '-')
+        prefix.ptr[0] = '_'; /* on a command line it would be an option */
     return occupant_new(&m->seat,
                         &(struct occupant_settings){
                             .id_prefix = buf_str(&prefix),
