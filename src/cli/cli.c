@@ -11,6 +11,10 @@
 #include "base/xalloc.h"
 
 /* clang-format off */
+static const struct cli_command *const partaking[] = {
+    &cli_tail, &cli_chat, &cli_send,
+};
+
 static const struct cli_command *const running[] = {
     &cli_serve,
     &cli_token_create, &cli_token_list, &cli_token_revoke,
@@ -22,6 +26,7 @@ static const struct cli_command *const running[] = {
 };
 
 const struct cli_group cli_groups[] = {
+    { "Take part in a topic", partaking, COUNT(partaking) },
     { "Run and administer", running, COUNT(running) },
 };
 /* clang-format on */
@@ -74,6 +79,13 @@ void cli_data_directory(const char *given, struct str configured, struct buf *ou
 
 /* --- help --- */
 
+/* What all commands that take part have in common. */
+static const char partaking_more[] =
+    "Without --server the local server is asked, as the person of its human.token unless\n"
+    "another token is given.\n"
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the tool reports an error,\n"
+    "4 refused, rejected or denied, 5 too late.\n";
+
 static void print_overview(FILE *to)
 {
     fputs("Moot is a room server for people, agents and tools.\n\n"
@@ -104,6 +116,8 @@ static void print_help(const struct cli_command *command)
     }
     if (command->more)
         printf("\n%s", command->more);
+    if (command->takes_topic)
+        printf("\n%s", partaking_more);
 }
 
 static int complain(const struct cli_command *command, const char *what, const char *word)

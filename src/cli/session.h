@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A command that takes part in a topic: where to, as whom, until when, and what the
+ * process ends with. A command gives a plan, what it does once it is welcome, and calls
+ * session_end() when it is done; everything else happens here.
+ *
+ * Results go to standard output, everything else to standard error. A reader that has had
+ * enough (`| head`) ends the command quietly; a signal ends it in order. The first
+ * attempt to connect must succeed, later ones are made as long as it takes.
+ */
+#pragma once
+
+#include <moot.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "cli/palette.h"
+#include "cli/result.h"
+
+struct session_options {
+    const char *topic;
+    const char *server;     /* NULL: $MOOT_SERVER, else the local socket of `data` */
+    const char *token_file; /* NULL: $MOOT_TOKEN, else human.token of the local server */
+    const char *data;
+    const char *ca;
+    bool json;
+};
+
+/* Rows of an option table, for a struct with a `struct session_options session`. */
+/* clang-format off */
+#define CLI_SESSION(type)                                                                                       \
+    { "--json",       NULL,    "answer as JSON, one value a line",                CLI_AT(type, session.json) },       \
+    { "--topic",      "TOPIC", "instead of the argument TOPIC; or $MOOT_TOPIC",   CLI_AT(type, session.topic) },      \
+    { "--server",     "URL",   "wss://HOST:PORT, https:// …; or $MOOT_SERVER",    CLI_AT(type, session.server) },     \
+    { "--token-file", "FILE",  "your token; or $MOOT_TOKEN",                      CLI_AT(type, session.token_file) }, \
+    { "--ca",         "FILE",  "wss: trust these certificates, not the system's", CLI_AT(type, session.ca) },         \
+    { "--data",       "DIR",   "data directory of the local server",              CLI_AT(type, session.data) }
+/* clang-format on */
+
+struct session;
+
+struct session_plan {
+    void (*on_begin)(struct session *session); /* once, behind the first welcome */
+    /* The first signal to end; NULL: it ends. A second one ends it in any case. */
+    void (*on_signal)(struct session *session);
+    void (*on_input)(struct session *session); /* standard input can be read */
+    void (*on_wake)(struct session *session);  /* session_wake() is due */
+    struct moot_handlers handlers;             /* on_state, on_welcome are ours */
+    const char *after;
+    bool hears_itself;
+    bool follows; /* goes on until nobody reads any more */
+    void *user;
+};
+
+struct session {
+    struct moot *moot;
+    const struct session_options *options;
+    const struct session_plan *plan;
+    const struct palette *ink; /* of standard output */
+    enum result_form form;     /* the same */
+    bool talks;                /* standard error is a terminal: progress is shown */
+    void *user;                /* the plan's */
+    int code;
+    int signal; /* that ended it, or 0 */
+    bool is_welcome, has_begun, is_ending, reads_input;
+    uint64_t wake_ms, deadline_ms; /* monotonic; 0: none */
+};
+
+/* Runs until the end; returns the exit code. Handlers get the session as `user`. */
+int session_run(const struct session_options *options, const struct session_plan *plan);
+
+/* Leaves when everything has been sent, with this exit code; the first counts. */
+void session_end(struct session *session, int code);
+
+/* The exit code of a function of the library that failed; says why on stderr. */
+int session_fail(struct session *session, enum moot_err err);
+
+/* The same, of an outcome: CLI_OK for a result, CLI_TOOL_ERROR, CLI_REFUSED … */
+int session_code(const struct moot_outcome *outcome);
+
+/* Prints an outcome where it belongs, as text or as JSON; returns its exit code. */
+int session_report(struct session *session, const struct moot_outcome *outcome);
+
+/* Is this participant here? Says on stderr if not. */
+bool session_has(struct session *session, const char *participant);
+
+/* What is for standard output: at once, and empties it. */
+void session_print(struct session *session, struct buf *out);
+
+/* "moot: …" for the eyes of a person at a terminal, who waits. */
+void session_tell(struct session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Calls on_wake in so many milliseconds; 0: not at all. */
+void session_wake(struct session *session, uint64_t in_ms);
