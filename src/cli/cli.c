@@ -13,6 +13,8 @@
 /* clang-format off */
 static const struct cli_command *const partaking[] = {
     &cli_tail, &cli_chat, &cli_send,
+    &cli_who, &cli_tools, &cli_call_tool,
+    &cli_propose, 
 };
 
 static const struct cli_command *const running[] = {

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* moot call, moot propose: a tool is called, or somebody is asked to call it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/plain.h"
+#include "cli/arguments.h"
+#include "cli/input.h"
+#include "cli/session.h"
+#include "cli/toolbox.h"
+
+enum { ARGUMENT_BYTES = 16 << 20, TEXT_BYTES = 65536, FIND_MS = 5000 };
+enum { MAX_MS = 86'400'000 };
+
+struct call_options {
+    struct session_options session;
+    struct cli_list args;
+    const char *json_args, *timeout, *reason;
+    bool propose, direct, no_wait;
+};
+
+#define OPT(member) CLI_AT(struct call_options, member)
+
+/* clang-format off */
+#define ARGUMENTS                                                                                          \
+    { "--arg",       "NAME=VALUE", "an argument: JSON, or text if it is none; may be given again", OPT(args) },      \
+    { "--json-args", "JSON",       "all arguments as an object, @FILE or - for standard input",    OPT(json_args) }, \
+    { "--reason",    "TEXT",       "why, for those who decide on a proposal",                      OPT(reason) }
+/* clang-format on */
+
+struct call {
+    const struct call_options *options;
+    const char *participant; /* NULL: whoever offers the tool; of a proposal: anybody */
+    const char *tool;
+    enum moot_how how;
+    uint32_t timeout_ms;
+    struct buf arguments;
+    struct toolbox box;
+    char id[MOOT_ID];
+};
+
+/* --- the call --- */
+
+static void on_done(struct moot *m [[maybe_unused]], void *user,
+                    const struct moot_outcome *outcome)
+{
+    struct session *session = user;
+
+    if (!session->is_ending) /* what is left behind when we go is nobody's news */
+        session_end(session, session_report(session, outcome));
+}
+
+/* Whoever waits at a terminal learns what for. */
+static void tell_progress(struct session *session, const struct moot_progress *p)
+{
+    struct buf by, message;
+
+    buf_init(&by, TEXT_BYTES);
+    buf_init(&message, TEXT_BYTES);
+    plain_put(&by, str_of(p->by), PLAIN_LINE);
+    plain_put(&message, str_of(p->message), PLAIN_LINE);
+    switch (p->type) {
+    case MOOT_PROPOSED:
+        session_tell(session, "proposed as %s; it waits for somebody who decides", p->id);
+        break;
+    case MOOT_TAKEN_UP: session_tell(session, "%s makes the call", buf_cstr(&by)); break;
+    case MOOT_AUTHORIZING:
+        session_tell(session, "%s asks whether it may", buf_cstr(&by));
+        break;
+    case MOOT_UNDERWAY:
+        if (p->total > 0)
+            session_tell(session, "%g of %g %s", p->done, p->total, buf_cstr(&message));
+        else
+            session_tell(session, "%g %s", p->done, buf_cstr(&message));
+        break;
+    }
+    buf_done(&by);
+    buf_done(&message);
+}
+
+static void print_id(struct session *session, const char *id)
+{
+    struct buf out;
+
+    buf_init(&out, TEXT_BYTES);
+    buf_putf(&out,
+             session->options->json ? "{\"outcome\":\"proposed\",\"id\":\"%s\"}\n"
+                                    : "%s\n",
+             id);
+    session_print(session, &out);
+    buf_done(&out);
+}
+
+static void on_progress(struct moot *m [[maybe_unused]], void *user,
+                        const struct moot_progress *progress)
+{
+    struct session *session = user;
+    const struct call *call = session->user;
+
+    if (!call->options->no_wait)
+        tell_progress(session, progress);
+}
+
+/* --no-wait: the room has heard the proposal, ourselves included. */
+static void on_message(struct moot *m [[maybe_unused]], void *user,
+                       const struct moot_message *message)
+{
+    struct session *session = user;
+    const struct call *call = session->user;
+
+    if (session->is_ending || !message->is_mine || strcmp(message->id, call->id) != 0)
+        return;
+    print_id(session, message->id);
+    session_end(session, CLI_OK);
+}
+
+static void make(struct session *session, const char *participant)
+{
+    struct call *call = session->user;
+    struct moot_request request = { .to = participant,
+                                    .method = "tools/call",
+                                    .name = call->tool,
+                                    .arguments = buf_cstr(&call->arguments),
+                                    .reason = call->options->reason,
+                                    .how = call->how,
+                                    .timeout_ms = call->timeout_ms,
+                                    .on_progress = on_progress,
+                                    .on_done = on_done,
+                                    .user = session };
+    enum moot_err err = moot_request(session->moot, &request, call->id);
+
+    if (err)
+        session_end(session, session_fail(session, err));
+}
+
+/* --- whom --- */
+
+static void put_names(struct buf *out, const struct toolbox *box, const char *tool)
+{
+    for (size_t i = 0; i < box->count; i++)
+        if (shelf_has(&box->shelves[i], tool)) {
+            buf_put(out, S("\n  "));
+            plain_put(out, str_of(box->shelves[i].owner), PLAIN_LINE);
+        }
+}
+
+static void on_found(struct toolbox *box)
+{
+    struct session *session = box->session;
+    const struct call *call = session->user;
+    const char *owner = NULL;
+    size_t found = 0, silent = 0;
+    struct buf names;
+
+    for (size_t i = 0; i < box->count; i++) {
+        silent += box->shelves[i].state == SHELF_SILENT;
+        if (!shelf_has(&box->shelves[i], call->tool))
+            continue;
+        owner = box->shelves[i].owner;
+        found++;
+    }
+    if (found == 1) {
+        make(session, owner);
+        return;
+    }
+    buf_init(&names, TEXT_BYTES);
+    put_names(&names, box, call->tool);
+    if (found)
+        session_end(session, (cli_fail("several offer \"%s\"; say which one:%s",
+                                       call->tool, buf_cstr(&names)),
+                              CLI_USAGE));
+    else
+        session_end(session,
+                    cli_fail("nobody here offers \"%s\"%s; `moot tools` shows "
+                             "what there is",
+                             call->tool, silent ? ", as far as they answer" : ""));
+    buf_done(&names);
+}
+
+static void find(struct session *session)
+{
+    struct call *call = session->user;
+    int code;
+
+    call->box = (struct toolbox){ .session = session,
+                                  .timeout_ms = FIND_MS,
+                                  .on_done = on_found };
+    code = toolbox_ask(&call->box, NULL);
+    if (code)
+        session_end(session, code);
+}
+
+static void on_begin(struct session *session)
+{
+    struct call *call = session->user;
+
+    if (call->how != MOOT_PROPOSE && !call->participant)
+        find(session);
+    else if (call->how == MOOT_PROPOSE || session_has(session, call->participant))
+        make(session, call->participant);
+    else
+        session_end(session, CLI_FAILED);
+}
+
+/* What was begun is taken back, and then it ends. */
+static void on_signal(struct session *session)
+{
+    const struct call *call = session->user;
+
+    if (!call->id[0] || moot_cancel(session->moot, call->id, "interrupted"))
+        session_end(session, CLI_FAILED);
+}
+
+/* --- the words --- */
+
+static int read_arguments(struct call *call)
+{
+    const struct call_options *o = call->options;
+    struct buf json;
+    int code = CLI_OK;
+
+    buf_init(&json, ARGUMENT_BYTES);
+    if (o->json_args)
+        code = cli_read_value(o->json_args, &json);
+    if (code == CLI_OK && o->json_args && json.len == 0)
+        buf_putc(&json, ' '); /* given, and nothing: no JSON */
+    if (code == CLI_OK)
+        code = cli_arguments(&o->args, buf_str(&json), &call->arguments);
+    buf_done(&json);
+    return code;
+}
+
+static int read_timeout(struct call *call)
+{
+    const char *text = call->options->timeout;
+    uint64_t ms = 0; /* what the library says: a minute, of a proposal five */
+
+    if (text && (!cli_read_duration(str_of(text), &ms) || ms == 0 || ms > MAX_MS))
+        return cli_fail("--timeout takes a time like 30, 5m or 2h, not \"%s\"", text),
+               CLI_USAGE;
+    call->timeout_ms = (uint32_t)ms;
+    return CLI_OK;
+}
+
+static int run(const struct call_options *o, enum moot_how how, char **arguments,
+               size_t count)
+{
+    struct call call = { .options = o,
+                         .participant = count > 1 ? arguments[0] : NULL,
+                         .tool = arguments[count - 1],
+                         .how = how };
+    struct session_plan plan = { .on_begin = on_begin,
+                                 .on_signal = on_signal,
+                                 .user = &call };
+    int code;
+
+    if (o->no_wait) {
+        plan.hears_itself = true;
+        plan.handlers.on_message = on_message;
+    }
+    buf_init(&call.arguments, ARGUMENT_BYTES);
+    code = read_timeout(&call);
+    if (code == CLI_OK)
+        code = read_arguments(&call);
+    if (code == CLI_OK)
+        code = session_run(&o->session, &plan);
+    toolbox_done(&call.box);
+    buf_done(&call.arguments);
+    return code;
+}
+
+static int call_tool(void *fields, char **arguments, size_t count)
+{
+    const struct call_options *o = fields;
+    enum moot_how how = MOOT_CALL_OR_PROPOSE;
+
+    if (o->propose && o->direct)
+        return cli_fail("either --propose or --direct"), CLI_USAGE;
+    if (o->propose)
+        how = MOOT_PROPOSE;
+    else if (o->direct)
+        how = MOOT_CALL;
+    return run(o, how, arguments, count);
+}
+
+static int propose_tool(void *fields, char **arguments, size_t count)
+{
+    return run(fields, MOOT_PROPOSE, arguments, count);
+}
+
+/* clang-format off */
+static const struct cli_option call_options[] = {
+    ARGUMENTS,
+    { "--timeout", "TIME", "how long to wait: 30 (seconds), 5m, 2h; default 1m, of a proposal 5m",       OPT(timeout) },
+    { "--direct",  NULL,   "call it yourself or not at all",                             OPT(direct) },
+    { "--propose", NULL,   "propose it even if you may call it; as moot propose",        OPT(propose) },
+    CLI_SESSION(struct call_options),
+};
+
+static const struct cli_option propose_options[] = {
+    ARGUMENTS,
+    { "--timeout", "TIME", "until it expires: 30 (seconds), 5m, 2h; default 5m",         OPT(timeout) },
+    { "--no-wait", NULL,   "print the proposal's id and leave",                          OPT(no_wait) },
+    CLI_SESSION(struct call_options),
+};
+/* clang-format on */
+
+const struct cli_command cli_call_tool = {
+    .name = "call",
+    .usage = "TOPIC [PARTICIPANT] TOOL [OPTIONS]",
+    .summary = "call a tool and print its result; if you may not, propose it",
+    .more =
+        "The texts of the result go to standard output; with --json the result itself.\n"
+        "Without PARTICIPANT, whoever alone offers the tool is asked.\n\n"
+        "  moot call lobby calculator add --arg a=1 --arg b=2\n"
+        "  moot call lobby read_file --arg path=notes.txt > notes.txt\n",
+    .options = call_options,
+    .option_count = COUNT(call_options),
+    .min_arguments = 1,
+    .max_arguments = 2,
+    .run = call_tool,
+    .options_size = sizeof(struct call_options),
+    .takes_topic = true,
+};
+
+const struct cli_command cli_propose = {
+    .name = "propose",
+    .usage = "TOPIC [PARTICIPANT] TOOL [OPTIONS]",
+    .summary = "propose a call and wait for its result",
+    .more =
+        "Somebody who may call the tool decides (moot approve, moot reject). Without\n"
+        "PARTICIPANT the one who decides says whose tool it is. Interrupted, the proposal\n"
+        "is withdrawn.\n\n"
+        "  moot propose lobby files delete_file --arg path=/tmp/old --reason 'not needed'\n",
+    .options = propose_options,
+    .option_count = COUNT(propose_options),
+    .min_arguments = 1,
+    .max_arguments = 2,
+    .run = propose_tool,
+    .options_size = sizeof(struct call_options),
+    .takes_topic = true,
+};

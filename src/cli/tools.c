@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* moot tools: everything that can be called in a topic, by participant. */
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/plain.h"
+#include "cli/input.h"
+#include "cli/session.h"
+#include "cli/toolbox.h"
+#include "json/json.h"
+
+enum { TEXT_BYTES = 64 << 20, ARENA_BYTES = 256 << 20, ASK_MS = 5000, MAX_MS = 600'000 };
+enum { DESCRIPTION = 400 };
+
+struct tools_options {
+    struct session_options session;
+    const char *timeout;
+};
+
+#define OPT(member) CLI_AT(struct tools_options, member)
+static const struct cli_option options[] = {
+    { "--timeout", "TIME", "how long to wait for answers; default 5 (seconds)",
+      OPT(timeout) },
+    CLI_SESSION(struct tools_options),
+};
+
+struct asking {
+    const char *participant; /* NULL: all */
+    struct toolbox box;
+};
+
+/* --- as text --- */
+
+static struct str text_of(const struct json *json, struct str key)
+{
+    const struct json *found = json_find(json, key);
+
+    return found && found->type == JSON_STRING ? found->text : S("");
+}
+
+static bool is_required(const struct json *schema, struct str name)
+{
+    const struct json *required = json_find(schema, S("required"));
+
+    if (required && required->type == JSON_ARRAY)
+        JSON_FOREACH(item, required)
+            if (item->type == JSON_STRING && str_eq(item->text, name))
+                return true;
+    return false;
+}
+
+/* "(a: number, [b: string])" of its schema. */
+static void put_parameters(struct buf *out, const struct json *schema)
+{
+    const struct json *properties = json_find(schema, S("properties"));
+    const char *comma = "";
+
+    buf_putc(out, '(');
+    if (properties && properties->type == JSON_OBJECT)
+        JSON_FOREACH(property, properties) {
+            struct str type = text_of(property, S("type"));
+            bool is_needed = is_required(schema, property->key);
+
+            buf_putf(out, "%s%s", comma, is_needed ? "" : "[");
+            plain_put(out, property->key, PLAIN_LINE);
+            buf_put(out, type.len ? S(": ") : S(""));
+            plain_put(out, type, PLAIN_LINE);
+            buf_put(out, is_needed ? S("") : S("]"));
+            comma = ", ";
+        }
+    buf_putc(out, ')');
+}
+
+/* The first paragraph, each of its lines below the name. */
+static void put_description(struct buf *out, struct str text)
+{
+    text = str_slice(text, 0, DESCRIPTION);
+    while (text.ptr) {
+        struct str line = str_trim(str_cut(&text, '\n'));
+
+        if (line.len == 0)
+            return;
+        buf_put(out, S("\n      "));
+        plain_put(out, line, PLAIN_LINE);
+    }
+}
+
+static void put_tool(struct session *session, struct buf *out, const struct json *tool)
+{
+    buf_putf(out, "  %s", session->ink->bold);
+    plain_put(out, text_of(tool, S("name")), PLAIN_LINE);
+    buf_put(out, str_of(session->ink->off));
+    put_parameters(out, json_find(tool, S("inputSchema")));
+    put_description(out, text_of(tool, S("description")));
+    buf_putc(out, '\n');
+}
+
+static void put_shelf(struct session *session, struct buf *out, const struct shelf *shelf,
+                      const struct json *tools)
+{
+    plain_put(out, str_of(shelf->owner), PLAIN_LINE);
+    if (*shelf->type) {
+        buf_putf(out, " %s(", session->ink->dim);
+        plain_put(out, str_of(shelf->type), PLAIN_LINE);
+        buf_putf(out, ")%s", session->ink->off);
+    }
+    buf_put(out, tools->first ? S("\n") : S(": no tools\n"));
+    JSON_FOREACH(tool, tools)
+        put_tool(session, out, tool);
+}
+
+/* --- as JSON --- */
+
+static void put_json(struct session *session, struct buf *out, const struct shelf *shelf,
+                     struct str tools)
+{
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, TEXT_BYTES);
+    json_write_init(&w, &text);
+    json_object_open(&w);
+    json_put_str(&w, S("participant"), str_of(shelf->owner));
+    if (shelf->why) {
+        json_put_str(&w, S("error"), str_of(shelf->why));
+    } else {
+        json_key(&w, S("tools"));
+        json_raw(&w, tools);
+    }
+    json_object_close(&w);
+    result_put_json(out, buf_str(&text), session->form);
+    buf_done(&text);
+}
+
+/* --- all of them --- */
+
+static void complain(const struct shelf *shelf)
+{
+    struct buf out;
+
+    buf_init(&out, TEXT_BYTES);
+    plain_put(&out, str_of(shelf->owner), PLAIN_LINE);
+    buf_put(&out, S(": "));
+    plain_put(&out, str_of(shelf->why), PLAIN_LINE);
+    (void)cli_fail("%s", buf_cstr(&out));
+    buf_done(&out);
+}
+
+static void print_shelf(struct session *session, const struct shelf *shelf)
+{
+    const struct json *tools;
+    struct arena arena;
+    struct buf list, out;
+
+    arena_init(&arena, ARENA_BYTES);
+    buf_init(&list, TEXT_BYTES);
+    buf_init(&out, TEXT_BYTES);
+    buf_putf(&list, "[" STR_FMT "]", STR_ARG(buf_str(&shelf->tools)));
+    if (session->options->json)
+        put_json(session, &out, shelf, buf_str(&list));
+    else if (!shelf->why && json_parse(buf_str(&list), &arena, &tools, NULL) == OK)
+        put_shelf(session, &out, shelf, tools);
+    session_print(session, &out);
+    if (shelf->why)
+        complain(shelf);
+    buf_done(&out);
+    buf_done(&list);
+    arena_done(&arena);
+}
+
+/* Who does not answer is named; it is a failure only of the one that was asked for. */
+static void on_all(struct toolbox *box)
+{
+    struct session *session = box->session;
+    const struct asking *asking = session->user;
+    bool has_failed = false;
+
+    for (size_t i = 0; i < box->count; i++) {
+        print_shelf(session, &box->shelves[i]);
+        has_failed |= asking->participant && box->shelves[i].why;
+    }
+    if (box->count == 0)
+        session_tell(session, "nobody here may offer tools");
+    session_end(session, has_failed ? CLI_FAILED : CLI_OK);
+}
+
+static void on_begin(struct session *session)
+{
+    struct asking *asking = session->user;
+    int code;
+
+    asking->box.session = session;
+    asking->box.on_done = on_all;
+    code = toolbox_ask(&asking->box, asking->participant);
+    if (code)
+        session_end(session, code);
+}
+
+static int tools(void *fields, char **arguments, size_t count)
+{
+    const struct tools_options *o = fields;
+    struct asking asking = { .participant = count ? arguments[0] : NULL };
+    struct session_plan plan = { .on_begin = on_begin, .user = &asking };
+    uint64_t ms = ASK_MS;
+    int code;
+
+    if (o->timeout &&
+        (!cli_read_duration(str_of(o->timeout), &ms) || ms == 0 || ms > MAX_MS))
+        return cli_fail("--timeout takes a time like 5 or 1m, not \"%s\"", o->timeout),
+               CLI_USAGE;
+    asking.box.timeout_ms = (uint32_t)ms;
+    code = session_run(&o->session, &plan);
+    toolbox_done(&asking.box);
+    return code;
+}
+
+const struct cli_command cli_tools = {
+    .name = "tools",
+    .usage = "TOPIC [PARTICIPANT]",
+    .summary = "list what can be called, by participant",
+    .options = options,
+    .option_count = COUNT(options),
+    .max_arguments = 1,
+    .run = tools,
+    .options_size = sizeof(struct tools_options),
+    .takes_topic = true,
+};
