@@ -128,6 +128,8 @@ TEST(options_are_read_or_refused_with_the_word_at_fault)
         { "config check",                              CLI_USAGE,  "moot config check: something is missing; it needs \"FILE\"" TRY("config check") },
         { "config print a b",                          CLI_USAGE,  "moot config print: this is one word too many: \"b\"" TRY("config print") },
         { "config check /nowhere/moot.yaml",           CLI_FAILED, "moot: /nowhere/moot.yaml: " },
+        { "tail x --kind a --kind {b",                 CLI_USAGE,  "moot: --kind \"{b\": " },
+        { "tail x --kind {a --kind b",                 CLI_USAGE,  "moot: --kind \"{a\": " },
     };
     /* clang-format on */
     static struct run r;
@@ -140,6 +142,34 @@ TEST(options_are_read_or_refused_with_the_word_at_fault)
         else
             CHECK_STR(str_of(r.err), S(""));
     }
+}
+
+TEST(the_topic_is_an_argument_an_option_or_a_variable)
+{
+    /* clang-format off */
+    static const struct { const char *variable, *line, *err; } cases[] = {
+        { "",  "tail --count 0",              "moot tail: something is missing; it needs \"TOPIC [OPTIONS]\"" },
+        { "",  "tail t --count 0",            "moot: --count takes" },
+        { "",  "tail --topic t --count 0",    "moot: --count takes" },
+        { "v", "tail --count 0",              "moot: --count takes" },
+        { "v", "tail --count 0 --topic=t",    "moot: --count takes" },
+        { "",  "tail t u --count 0",          "moot tail: this is one word too many: \"u\"" },
+        { "",  "tail t --topic t --count 0",  "moot tail: this is one word too many: \"t\"" },
+        { "v", "tail t --count 0",            "moot tail: this is one word too many: \"t\"" },
+        { "",  "approve t",                   "moot approve: something is missing" },
+        { "v", "approve",                     "moot approve: something is missing" },
+        { "v", "approve t u",                 "moot approve: this is one word too many: \"u\"" },
+    };
+    /* clang-format on */
+    static struct run r;
+
+    FOR_EACH_CASE(c, cases) {
+        CHECK_INT(setenv("MOOT_TOPIC", c->variable, 1), 0);
+        run(&r, c->line);
+        CHECK_INT(r.code, CLI_USAGE);
+        CHECK_STR(str_slice(str_of(r.err), 0, strlen(c->err)), str_of(c->err));
+    }
+    CHECK_INT(unsetenv("MOOT_TOPIC"), 0);
 }
 
 TEST(the_data_directory_is_the_first_that_someone_names)

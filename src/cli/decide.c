@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * moot approve, reject, withdraw: what becomes of a proposal. It is named by its whole
+ * id, so that none is decided that was not meant.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/plain.h"
+#include "cli/arguments.h"
+#include "cli/input.h"
+#include "cli/session.h"
+#include "cli/summary.h"
+#include "json/json.h"
+
+enum { TEXT_BYTES = 64 << 20, ARENA_BYTES = 256 << 20, REASON_BYTES = 65536 };
+enum { CALL_MS = 60'000, MAX_MS = 86'400'000 };
+
+struct decide_options {
+    struct session_options session;
+    const char *edit_args, *to, *reason, *timeout;
+    bool vote;
+};
+
+#define OPT(member) CLI_AT(struct decide_options, member)
+
+struct decision {
+    const struct decide_options *options;
+    const char *id;
+    uint32_t timeout_ms;
+    struct buf reason;
+    struct buf arguments; /* --edit-args, read */
+    struct buf params;    /* with those */
+};
+
+/* --- about a proposal --- */
+
+static const char *state_name(enum moot_proposal_state state)
+{
+    switch (state) {
+    case MOOT_OPEN: return "open";
+    case MOOT_FULFILLED: return "fulfilled";
+    case MOOT_REJECTED: return "rejected";
+    case MOOT_WITHDRAWN: return "withdrawn";
+    case MOOT_EXPIRED: return "expired";
+    }
+    return "";
+}
+
+/* The one that is meant, while it is open; else says why not and ends. */
+static bool find(struct session *session, struct moot_proposal *ret)
+{
+    const struct decision *decision = session->user;
+    struct buf id;
+    bool is_open = false;
+
+    buf_init(&id, REASON_BYTES);
+    plain_put(&id, str_of(decision->id), PLAIN_LINE);
+    if (!moot_find_proposal(session->moot, decision->id, ret))
+        session_end(session, cli_fail("there is no open proposal \"%s\" in %s; "
+                                      "`moot proposals` lists them",
+                                      buf_cstr(&id), session->options->topic));
+    else if (ret->state != MOOT_OPEN)
+        session_end(session, (cli_fail("\"%s\" is %s already", buf_cstr(&id),
+                                       state_name(ret->state)),
+                              CLI_REFUSED));
+    else
+        is_open = true;
+    buf_done(&id);
+    return is_open;
+}
+
+static void tell(struct session *session, const char *what, const struct moot_proposal *p)
+{
+    struct buf out;
+
+    buf_init(&out, TEXT_BYTES);
+    summary_put_proposal(&out, p, palette_none());
+    session_tell(session, "%s: %s", what, buf_cstr(&out));
+    buf_done(&out);
+}
+
+/* --- what came of it --- */
+
+static void on_result(struct moot *m [[maybe_unused]], void *user,
+                      const struct moot_outcome *outcome)
+{
+    struct session *session = user;
+
+    session_end(session, session_report(session, outcome));
+}
+
+static void say(struct session *session, const struct moot_outcome *outcome,
+                const char *what)
+{
+    const struct decision *decision = session->user;
+    struct buf out;
+
+    if (outcome->type != MOOT_SENT || session->options->json) {
+        session_end(session, session_report(session, outcome));
+        return;
+    }
+    buf_init(&out, REASON_BYTES);
+    buf_putf(&out, "%s ", what);
+    plain_put(&out, str_of(decision->id), PLAIN_LINE);
+    buf_putc(&out, '\n');
+    session_print(session, &out);
+    buf_done(&out);
+    session_end(session, CLI_OK);
+}
+
+static void on_approved(struct moot *m [[maybe_unused]], void *user,
+                        const struct moot_outcome *outcome)
+{
+    say(user, outcome, "approved");
+}
+
+static void on_rejected(struct moot *m [[maybe_unused]], void *user,
+                        const struct moot_outcome *outcome)
+{
+    say(user, outcome, "rejected");
+}
+
+static void on_withdrawn(struct moot *m [[maybe_unused]], void *user,
+                         const struct moot_outcome *outcome)
+{
+    say(user, outcome, "withdrawn");
+}
+
+/* --- approve --- */
+
+/* The proposal's params with other arguments. */
+static bool edit(struct decision *decision, const struct moot_proposal *p)
+{
+    struct str params = { p->params.ptr, p->params.len };
+    const struct json *root;
+    struct json_writer w;
+    struct arena arena;
+    bool is_object;
+
+    arena_init(&arena, ARENA_BYTES);
+    is_object =
+        json_parse(params, &arena, &root, NULL) == OK && root->type == JSON_OBJECT;
+    json_write_init(&w, &decision->params);
+    json_object_open(&w);
+    if (is_object)
+        JSON_FOREACH(member, root)
+            if (!str_eq(member->key, S("arguments"))) {
+                json_key(&w, member->key);
+                json_raw(&w, member->raw);
+            }
+    json_key(&w, S("arguments"));
+    json_raw(&w, buf_str(&decision->arguments));
+    json_object_close(&w);
+    arena_done(&arena);
+    return is_object;
+}
+
+static bool takes_arguments(const struct moot_proposal *p)
+{
+    return strcmp(p->method, "tools/call") == 0 || strcmp(p->method, "prompts/get") == 0;
+}
+
+static int check_approval(const struct decision *decision, const struct moot_proposal *p)
+{
+    const char *to = decision->options->to;
+
+    if (p->is_mine)
+        return cli_fail("it is your own; somebody else decides"), CLI_REFUSED;
+    if (p->params.len == 0)
+        return cli_fail("its arguments are not known here, so nobody can approve them");
+    if (to && p->to_count && strcmp(to, p->to[0]) != 0)
+        return cli_fail("the proposal itself says who is to be asked; --to is another"),
+               CLI_USAGE;
+    if (!to && !p->to_count && !p->owner)
+        return cli_fail("the proposal does not say who is to be asked: --to WHO"),
+               CLI_USAGE;
+    if (decision->options->edit_args && !takes_arguments(p))
+        return cli_fail("--edit-args is for calls of tools"), CLI_USAGE;
+    return CLI_OK;
+}
+
+static void fulfil(struct session *session, const struct moot_proposal *p)
+{
+    struct decision *decision = session->user;
+    struct moot_decision d = { .id = decision->id,
+                               .to = decision->options->to,
+                               .reason = buf_cstr(&decision->reason),
+                               .timeout_ms = decision->timeout_ms,
+                               .on_done = p->owner ? on_approved : on_result,
+                               .user = session };
+    struct moot_proposal shown;
+    enum moot_err err;
+
+    if (decision->options->edit_args && !edit(decision, p)) {
+        session_end(session, cli_fail("its params are no object"));
+        return;
+    }
+    shown = *p;
+    if (decision->options->edit_args) {
+        d.params = buf_cstr(&decision->params);
+        shown.params = (struct moot_str){ decision->params.ptr, decision->params.len };
+    }
+    tell(session, "making the call", &shown);
+    err = moot_fulfil(session->moot, &d);
+    if (err)
+        session_end(session, session_fail(session, err));
+}
+
+static void begin_approve(struct session *session)
+{
+    struct decision *decision = session->user;
+    struct moot_decision d = { .id = decision->id,
+                               .reason = buf_cstr(&decision->reason),
+                               .on_done = on_approved,
+                               .user = session };
+    struct moot_proposal p;
+    enum moot_err err;
+    int code;
+
+    if (!find(session, &p))
+        return;
+    if (!decision->options->vote) {
+        code = check_approval(decision, &p);
+        if (code)
+            session_end(session, code);
+        else
+            fulfil(session, &p);
+        return;
+    }
+    err = moot_approve(session->moot, &d);
+    if (err)
+        session_end(session, session_fail(session, err));
+}
+
+/* --- reject, withdraw --- */
+
+static void begin_reject(struct session *session)
+{
+    struct decision *decision = session->user;
+    struct moot_decision d = { .id = decision->id,
+                               .reason = buf_cstr(&decision->reason),
+                               .on_done = on_rejected,
+                               .user = session };
+    struct moot_proposal p;
+    enum moot_err err;
+
+    if (!find(session, &p))
+        return;
+    tell(session, "rejecting", &p);
+    err = moot_reject(session->moot, &d);
+    if (err)
+        session_end(session, session_fail(session, err));
+}
+
+static void begin_withdraw(struct session *session)
+{
+    const struct decision *decision = session->user;
+    struct moot_envelope envelope = { .kind = "mcp/withdraw",
+                                      .correlation_id = decision->id,
+                                      .on_done = on_withdrawn,
+                                      .user = session };
+    struct moot_proposal p;
+    enum moot_err err;
+
+    if (!find(session, &p))
+        return;
+    if (!p.is_mine) {
+        session_end(session,
+                    (cli_fail("it is not yours; `moot reject` says no"), CLI_REFUSED));
+        return;
+    }
+    err = moot_send(session->moot, &envelope, NULL);
+    if (err)
+        session_end(session, session_fail(session, err));
+}
+
+/* --- the words --- */
+
+static void put_words(struct buf *out, const char *first, char **words, size_t count)
+{
+    if (first)
+        buf_put(out, str_of(first));
+    for (size_t i = 0; i < count; i++) {
+        buf_put(out, out->len ? S(" ") : S(""));
+        buf_put(out, str_of(words[i]));
+    }
+}
+
+static int read_decision(struct decision *decision)
+{
+    const struct decide_options *o = decision->options;
+    uint64_t ms = CALL_MS;
+    struct str object;
+    int code = CLI_OK;
+
+    if (o->timeout &&
+        (!cli_read_duration(str_of(o->timeout), &ms) || ms == 0 || ms > MAX_MS))
+        return cli_fail("--timeout takes a time like 30, 5m or 2h, not \"%s\"",
+                        o->timeout),
+               CLI_USAGE;
+    decision->timeout_ms = (uint32_t)ms;
+    if (decision->reason.is_full)
+        return cli_fail("the reason is too long"), CLI_USAGE;
+    if (o->vote && (o->edit_args || o->to))
+        return cli_fail("--vote calls nothing: neither --edit-args nor --to"), CLI_USAGE;
+    if (o->edit_args)
+        code = cli_read_value(o->edit_args, &decision->arguments);
+    if (code == CLI_OK && o->edit_args)
+        code = cli_check_object("--edit-args", buf_str(&decision->arguments), &object);
+    return code;
+}
+
+static int decide(const struct decide_options *o, void (*on_begin)(struct session *),
+                  char **arguments, size_t count)
+{
+    struct decision decision = { .options = o, .id = arguments[0] };
+    struct session_plan plan = { .on_begin = on_begin, .user = &decision };
+    int code;
+
+    buf_init(&decision.reason, REASON_BYTES);
+    buf_init(&decision.arguments, TEXT_BYTES);
+    buf_init(&decision.params, TEXT_BYTES);
+    put_words(&decision.reason, o->reason, arguments + 1, count - 1);
+    code = read_decision(&decision);
+    if (code == CLI_OK)
+        code = session_run(&o->session, &plan);
+    buf_done(&decision.reason);
+    buf_done(&decision.arguments);
+    buf_done(&decision.params);
+    return code;
+}
+
+static int approve(void *fields, char **arguments, size_t count)
+{
+    return decide(fields, begin_approve, arguments, count);
+}
+
+static int reject(void *fields, char **arguments, size_t count)
+{
+    return decide(fields, begin_reject, arguments, count);
+}
+
+static int withdraw(void *fields, char **arguments, size_t count)
+{
+    return decide(fields, begin_withdraw, arguments, count);
+}
+
+/* clang-format off */
+static const struct cli_option approve_options[] = {
+    { "--edit-args", "JSON", "other arguments than proposed: an object, @FILE or -",  OPT(edit_args) },
+    { "--to",        "PARTICIPANT",   "whose tool, where the proposal does not say",           OPT(to) },
+    { "--timeout",   "TIME", "how long to wait: 30 (seconds), 5m, 2h; default 1m",    OPT(timeout) },
+    { "--vote",      NULL,   "only say that you are for it (mcp/approve)",            OPT(vote) },
+    { "--reason",    "TEXT", "of an authorization or a vote",                         OPT(reason) },
+    CLI_SESSION(struct decide_options),
+};
+/* clang-format on */
+
+static const struct cli_option other_options[] = { CLI_SESSION(struct decide_options) };
+
+const struct cli_command cli_approve = {
+    .name = "approve",
+    .usage = "TOPIC PROPOSAL [OPTIONS]",
+    .summary = "make the call that a proposal proposes; prints its result",
+    .more = "  moot approve lobby 8c0d-17 --edit-args '{\"path\":\"/tmp/older\"}'\n",
+    .options = approve_options,
+    .option_count = COUNT(approve_options),
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = approve,
+    .options_size = sizeof(struct decide_options),
+    .takes_topic = true,
+};
+
+const struct cli_command cli_reject = {
+    .name = "reject",
+    .usage = "TOPIC PROPOSAL [REASON...]",
+    .summary = "say no to a proposal",
+    .options = other_options,
+    .option_count = COUNT(other_options),
+    .min_arguments = 1,
+    .max_arguments = SIZE_MAX,
+    .run = reject,
+    .options_size = sizeof(struct decide_options),
+    .takes_topic = true,
+};
+
+const struct cli_command cli_withdraw = {
+    .name = "withdraw",
+    .usage = "TOPIC PROPOSAL",
+    .summary = "take back a proposal of yours",
+    .options = other_options,
+    .option_count = COUNT(other_options),
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = withdraw,
+    .options_size = sizeof(struct decide_options),
+    .takes_topic = true,
+};
