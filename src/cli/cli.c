@@ -24,6 +24,7 @@ static const struct cli_command *const running[] = {
     &cli_explain,
     &cli_bench,
     &cli_manual,
+    &cli_completion,
     &cli_version,
 };
 
@@ -147,13 +148,13 @@ static int name_length(const struct cli_command *command, int argc, char **argv)
     return used;
 }
 
-static const struct cli_command *find_command(int argc, char **argv, int *ret_used)
+const struct cli_command *cli_find(int count, char **words, int *ret_used)
 {
     struct walk walk = {};
 
     for (const struct cli_command *command = next_command(&walk); command;
          command = next_command(&walk)) {
-        *ret_used = name_length(command, argc, argv);
+        *ret_used = name_length(command, count, words);
         if (*ret_used)
             return command;
     }
@@ -216,8 +217,8 @@ struct reading {
     size_t argument_count;
 };
 
-static const struct cli_option *find_option(const struct cli_command *command,
-                                            struct str name)
+const struct cli_option *cli_find_option(const struct cli_command *command,
+                                         struct str name)
 {
     for (size_t i = 0; i < command->option_count; i++)
         if (str_eq(str_of(command->options[i].name), name))
@@ -261,7 +262,7 @@ static int read_option(struct reading *r)
     const char *word = r->words[r->at];
     const char *equals = strchr(word, '=');
     struct str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
-    const struct cli_option *option = find_option(r->command, name);
+    const struct cli_option *option = cli_find_option(r->command, name);
     const char *value = equals ? equals + 1 : NULL;
 
     if (!option)
@@ -283,7 +284,7 @@ static int read_option(struct reading *r)
 /* The topic of a command that takes one: it becomes the value of --topic. */
 static int take_topic(struct reading *r)
 {
-    const struct cli_option *option = find_option(r->command, S("--topic"));
+    const struct cli_option *option = cli_find_option(r->command, S("--topic"));
     const char *topic, *from_env = getenv("MOOT_TOPIC");
 
     assert(option && option->type == CLI_TEXT);
@@ -367,7 +368,7 @@ int cli_run(int argc, char **argv)
     int used = 0;
     int code;
 
-    command = find_command(argc - 1, argv + 1, &used);
+    command = cli_find(argc - 1, argv + 1, &used);
     if (argc > 1 && strcmp(argv[1], "--version") == 0)
         command = &cli_version;
     if (!command)

@@ -68,6 +68,11 @@ struct cli_group {
 extern const struct cli_group cli_groups[];
 extern const size_t cli_group_count;
 
+/* The command that the words begin with, and how many of them are its name; or NULL. */
+const struct cli_command *cli_find(int count, char **words, int *ret_used);
+const struct cli_option *cli_find_option(const struct cli_command *command,
+                                         struct str name);
+
 /* Finds the command, reads its options, runs it. Returns the exit code. */
 int cli_run(int argc, char **argv);
 
@@ -85,6 +90,7 @@ extern const struct cli_command cli_proposals;
 extern const struct cli_command cli_approve;
 extern const struct cli_command cli_reject;
 extern const struct cli_command cli_withdraw;
+extern const struct cli_command cli_completion;
 extern const struct cli_command cli_serve;
 extern const struct cli_command cli_token_create;
 extern const struct cli_command cli_token_list;

@@ -115,3 +115,14 @@ test('terminal: who waits is told what for, and what is done is shown before', {
     for (const terminal of [waiting, deciding])
         terminal.end();
 });
+
+test('terminal: TAB completes in bash', { skip }, async () => {
+    const terminal = new Terminal('bob', null, { MOOT_DATA: gateway.data, MOOT_SERVER: '' });
+
+    terminal.type('source <(moot completion bash)', 'Enter');
+    terminal.type('moot appr', 'Tab', 'roo', 'Tab', '--ed', 'Tab');
+    await terminal.shows(/moot approve room --edit-args$/m);
+    terminal.type('C-u', 'moot call --topic=roo', 'Tab', 'cal', 'Tab');
+    await terminal.shows(/moot call --topic=room calc$/m);
+    terminal.end();
+});

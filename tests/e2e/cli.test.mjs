@@ -18,7 +18,8 @@ function moot(...args) {
     return { status, stdout, stderr };
 }
 
-const commands = ['serve', 'token create', 'token list', 'token revoke', 'config check', 'config print', 'config options', 'explain', 'version'];
+const commands = ['tail', 'chat', 'send', 'who', 'tools', 'call', 'propose', 'proposals', 'approve', 'reject', 'withdraw', 'completion',
+    'serve', 'token create', 'token list', 'token revoke', 'config check', 'config print', 'config options', 'explain', 'version'];
 
 test('cli: --help, -h and help list every command', () => {
     for (const word of ['--help', '-h', 'help']) {
