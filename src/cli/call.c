@@ -10,7 +10,7 @@
 #include "cli/session.h"
 #include "cli/toolbox.h"
 
-enum { ARGUMENT_BYTES = 16 << 20, TEXT_BYTES = 65536, FIND_MS = 5000 };
+enum { ARGUMENT_BYTES = 16 << 20, TEXT_BYTES = 65536, FIND_MS = 2000 };
 enum { MAX_MS = 86'400'000 };
 
 struct call_options {
