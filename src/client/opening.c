@@ -13,6 +13,7 @@
 enum {
     HEAD_BYTES = 16 * 1024,
     BODY_BYTES = 16 * 1024,
+    TREE_BYTES = 256 * 1024,
     SWITCHING_PROTOCOLS = 101,
     OK_STATUS = 200,
     RETRY_MAX_S = 86'400,
@@ -173,7 +174,7 @@ static void put_detail(struct buf *why, struct str body)
     const struct json *root, *detail = NULL;
     struct arena arena;
 
-    arena_init(&arena, 256 * 1024);
+    arena_init(&arena, TREE_BYTES);
     if (json_parse(body, &arena, &root, NULL) == OK)
         detail = json_find(root, S("detail"));
     if (detail && detail->type == JSON_STRING && detail->text.len) {

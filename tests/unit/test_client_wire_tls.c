@@ -114,6 +114,8 @@ TEST(a_certificate_for_somebody_else_ends_it)
         const char *names, *host, *why;
     } cases[] = {
         { "DNS:elsewhere.example", "localhost", "hostname mismatch" },
+        { "DNS:l*t", "localhost", "hostname mismatch" },
+        { "DNS:*", "localhost", "hostname mismatch" },
         { "DNS:localhost", "127.0.0.1", "IP address mismatch" },
         { "IP:127.0.0.2", "127.0.0.1", "IP address mismatch" },
         { NULL, "127.0.0.1", "IP address mismatch" },
