@@ -156,3 +156,311 @@ static void put_short(struct story *s, struct str text)
 {
     put_text(s, text, SHORT_BYTES, SHORT_LINES);
 }
+
+/* JSON on one line: of an object its members. */
+static void put_json(struct story *s, const struct json *json)
+{
+    struct buf line;
+    enum err err;
+
+    if (!json)
+        return;
+    buf_init(&line, TEXT_BYTES);
+    err = json->type == JSON_OBJECT ? pretty_put_members(&line, json->raw)
+                                    : pretty_put(&line, json->raw, PRETTY_LINE);
+    if (!err)
+        put_body(s, buf_str(&line), SHORT_BYTES, SHORT_LINES);
+    s->t->is_cut = s->t->is_cut || line.is_full;
+    buf_done(&line);
+}
+
+/* "why: …", where there is a reason. */
+static void put_reason(struct story *s, const struct json *reason)
+{
+    struct buf line;
+
+    if (text_of(reason).len == 0)
+        return;
+    buf_init(&line, TEXT_BYTES);
+    buf_put(&line, S("why: "));
+    plain_put(&line, text_of(reason), PLAIN_TEXT);
+    put_body(s, buf_str(&line), SHORT_BYTES, SHORT_LINES);
+    buf_done(&line);
+}
+
+/* The name that a kind may leave out and the payload has. */
+static struct str name_of(const struct story *s)
+{
+    const struct json *params = member(s->payload, S("params"));
+
+    if (s->kind.context.ptr)
+        return s->kind.context;
+    if (str_starts(s->kind.method, S("resources/")))
+        return text_of(member(params, S("uri")));
+    return text_of(member(params, S("name")));
+}
+
+/* Of a call or a proposal: what the title has not said yet. */
+static void put_params(struct story *s)
+{
+    const struct json *params = member(s->payload, S("params"));
+
+    put_json(s, name_of(s).len ? member(params, S("arguments")) : params);
+}
+
+/* --- requests --- */
+
+static void tell_call(struct story *s)
+{
+    bool is_tool = str_eq(s->kind.method, S("tools/call"));
+
+    s->t->type = TELL_CALL;
+    title(s, is_tool ? S("calls ") : S("asks for "));
+    tell_put_call(&s->t->title, s->kind.method, name_of(s));
+    put_addressees(s);
+    put_params(s);
+}
+
+static void tell_progress(struct story *s)
+{
+    const struct json *params = member(s->payload, S("params"));
+    const struct json *done = member(params, S("progress"));
+    const struct json *total = member(params, S("total"));
+
+    s->t->type = TELL_PROGRESS;
+    buf_put(&s->t->about, text_of(member(params, S("progressToken"))));
+    if (done && done->type == JSON_NUMBER)
+        buf_put(&s->t->title, str_slice(done->text, 0, 12));
+    if (total && total->type == JSON_NUMBER) {
+        title(s, S(" of "));
+        buf_put(&s->t->title, str_slice(total->text, 0, 12));
+    }
+    if (s->t->title.len == 0)
+        title(s, S("under way"));
+    put_short(s, text_of(member(params, S("message"))));
+}
+
+static void tell_cancelled(struct story *s)
+{
+    s->t->type = TELL_DECISION;
+    title(s, S("cancels it"));
+    put_reason(s, member(member(s->payload, S("params")), S("reason")));
+}
+
+static void tell_authorization(struct story *s)
+{
+    const struct json *params = member(s->payload, S("params"));
+
+    s->t->type = TELL_PROPOSAL;
+    title(s, S("asks whether "));
+    tell_put_name(&s->t->title, text_of(member(params, S("requester"))));
+    title(s, S(" may call "));
+    tell_put_name(&s->t->title, text_of(member(params, S("tool"))));
+    put_json(s, member(params, S("arguments")));
+    put_reason(s, member(params, S("reason")));
+}
+
+static void tell_respond(struct story *s)
+{
+    const struct json *params = member(s->payload, S("params"));
+    struct str decision = text_of(member(params, S("decision")));
+
+    s->t->type = TELL_DECISION;
+    if (str_eq(decision, S("approve"))) {
+        title(s, S("allows it"));
+    } else if (str_eq(decision, S("deny"))) {
+        title(s, S("does not allow it"));
+    } else {
+        title(s, S("decides: "));
+        tell_put_name(&s->t->title, decision);
+    }
+    put_reason(s, member(params, S("reason")));
+}
+
+static void tell_notification(struct story *s)
+{
+    s->t->type = TELL_OTHER;
+    title(s, S("says "));
+    tell_put_name(&s->t->title, s->kind.method);
+    put_addressees(s);
+    put_json(s, member(s->payload, S("params")));
+}
+
+/* clang-format off */
+static const struct {
+    struct str method;
+    void (*tell)(struct story *s);
+} requests[] = {
+    { S("notifications/progress"),              tell_progress },
+    { S("notifications/cancelled"),             tell_cancelled },
+    { S("notifications/authorization/request"), tell_authorization },
+    { S("authorization/respond"),               tell_respond },
+};
+/* clang-format on */
+
+static void tell_request(struct story *s)
+{
+    for (size_t i = 0; i < COUNT(requests); i++)
+        if (str_eq(requests[i].method, s->kind.method)) {
+            requests[i].tell(s);
+            return;
+        }
+    if (kind_is_notification(&s->kind))
+        tell_notification(s);
+    else
+        tell_call(s);
+}
+
+/* --- answers --- */
+
+static void tell_error(struct story *s, const struct json *error)
+{
+    const struct json *code = member(error, S("code"));
+    bool is_provisional = member(member(error, S("data")), S("authorizationRequest"));
+
+    s->t->outcome = TELL_FAILED;
+    title(s, S("fails"));
+    if (code && str_eq(code->text, S("-32002"))) {
+        s->t->outcome = TELL_DENIED;
+        buf_clear(&s->t->title);
+        title(s, S("was not allowed to"));
+    } else if (code && str_eq(code->text, S("-32001")) && is_provisional) {
+        s->t->outcome = TELL_PROVISIONAL;
+        buf_clear(&s->t->title);
+        title(s, S("wants it authorized first"));
+    }
+    put_short(s, text_of(member(error, S("message"))));
+}
+
+/* What a tool gives back: texts, and the names of everything else. */
+static void put_content(struct story *s, const struct json *content)
+{
+    JSON_FOREACH(item, content) {
+        struct str text = text_of(member(item, S("text")));
+        struct str type = text_of(member(item, S("type")));
+
+        if (text.len) {
+            put_short(s, text);
+        } else {
+            struct buf line;
+
+            buf_init(&line, 512);
+            buf_putc(&line, '[');
+            tell_put_name(&line, type);
+            buf_putc(&line, ']');
+            put_body(s, buf_str(&line), SHORT_BYTES, 1);
+            buf_done(&line);
+        }
+        if (s->t->is_cut || s->t->body.len > SHORT_BYTES) {
+            s->t->is_cut = s->t->is_cut || item->next;
+            return;
+        }
+    }
+}
+
+static void tell_result(struct story *s, const struct json *result)
+{
+    const struct json *content = member(result, S("content"));
+    const struct json *is_error = member(result, S("isError"));
+
+    title(s, S("answers"));
+    if (is_error && is_error->type == JSON_TRUE) {
+        s->t->outcome = TELL_FAILED;
+        buf_clear(&s->t->title);
+        title(s, S("fails"));
+    }
+    if (content && content->type == JSON_ARRAY && content->first)
+        put_content(s, content);
+    else
+        put_json(s, result);
+}
+
+static void tell_response(struct story *s)
+{
+    const struct json *error = member(s->payload, S("error"));
+
+    s->t->type = TELL_ANSWER;
+    if (error)
+        tell_error(s, error);
+    else
+        tell_result(s, member(s->payload, S("result")));
+}
+
+/* --- proposals and the rest --- */
+
+static void tell_proposal(struct story *s)
+{
+    s->t->type = TELL_PROPOSAL;
+    title(s, S("proposes "));
+    tell_put_call(&s->t->title, s->kind.method, name_of(s));
+    put_addressees(s);
+    put_params(s);
+    put_reason(s, member(s->payload, S("reason")));
+}
+
+static void tell_decision(struct story *s, struct str words)
+{
+    s->t->type = TELL_DECISION;
+    title(s, words);
+    put_reason(s, member(s->payload, S("reason")));
+}
+
+static void tell_chat(struct story *s)
+{
+    const struct json *text = member(s->payload, S("text"));
+
+    s->t->type = TELL_CHAT;
+    put_text(s, text_of(text), TELL_BODY_BYTES, SIZE_MAX);
+}
+
+/* Kinds of words, and what the gateway says. */
+static void tell_other(struct story *s, struct str kind)
+{
+    struct str message = text_of(member(s->payload, S("message")));
+    bool is_system = str_starts(kind, S("system/"));
+
+    s->t->type = is_system ? TELL_SYSTEM : TELL_OTHER;
+    if (is_system && message.len) {
+        put_short(s, message);
+        return;
+    }
+    tell_put_name(&s->t->title, kind);
+    put_addressees(s);
+    put_json(s, s->payload);
+}
+
+static void tell_by_kind(struct story *s)
+{
+    if (kind_parse(s->env->kind, &s->kind)) {
+        tell_other(s, s->env->kind);
+        return;
+    }
+    switch (s->kind.type) {
+    case KIND_REQUEST: tell_request(s); return;
+    case KIND_RESPONSE: tell_response(s); return;
+    case KIND_PROPOSAL: tell_proposal(s); return;
+    case KIND_APPROVE: tell_decision(s, S("is for it")); return;
+    case KIND_WITHDRAW: tell_decision(s, S("withdraws it")); return;
+    case KIND_REJECT: tell_decision(s, S("rejects it")); return;
+    case KIND_CHAT: tell_chat(s); return;
+    case KIND_OTHER:
+    case KIND_ROUTING:
+    case KIND_COMMAND: tell_other(s, s->kind.text); return;
+    }
+}
+
+void tell(struct telling *t, const struct tell_envelope *envelope)
+{
+    struct story s = { .t = t, .env = envelope };
+    struct arena arena;
+
+    arena_init(&arena, ARENA_BYTES);
+    if (json_parse(envelope->payload, &arena, &s.payload, NULL))
+        s.payload = NULL;
+    tell_by_kind(&s);
+    if (!s.payload) {
+        t->is_cut = true;
+        put_body(&s, S("(what it holds cannot be shown here)"), SHORT_BYTES, 1);
+    }
+    arena_done(&arena);
+}
