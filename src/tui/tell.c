@@ -244,7 +244,7 @@ static void tell_cancelled(struct story *s)
 {
     s->t->type = TELL_DECISION;
     title(s, S("cancels it"));
-    put_reason(s, member(member(s->payload, S("params")), S("reason")));
+    put_short(s, text_of(member(member(s->payload, S("params")), S("reason"))));
 }
 
 static void tell_authorization(struct story *s)
@@ -274,7 +274,7 @@ static void tell_respond(struct story *s)
         title(s, S("decides: "));
         tell_put_name(&s->t->title, decision);
     }
-    put_reason(s, member(params, S("reason")));
+    put_short(s, text_of(member(params, S("reason"))));
 }
 
 static void tell_notification(struct story *s)
@@ -402,7 +402,7 @@ static void tell_decision(struct story *s, struct str words)
 {
     s->t->type = TELL_DECISION;
     title(s, words);
-    put_reason(s, member(s->payload, S("reason")));
+    put_short(s, text_of(member(s->payload, S("reason"))));
 }
 
 static void tell_chat(struct story *s)
