@@ -22,6 +22,7 @@ enum style {
     STYLE_DIM,    /* beside the point: times, presence, hints */
     STYLE_STRONG, /* headings, what matters */
     STYLE_BAR,    /* the line at the top */
+    STYLE_CALL,   /* in it: something waits for this person */
     STYLE_ALARM,  /* the same, when not all is well */
     STYLE_CHOSEN, /* the row the cursor is on */
     STYLE_WAIT,   /* waits for somebody */
