@@ -215,6 +215,8 @@ MOOT_API void moot_stop(struct moot *m); /* from a handler or a signal handler *
 MOOT_API void moot_leave(struct moot *m);
 
 MOOT_API enum moot_state moot_state(const struct moot *m);
+/* MOOT_WAITING: milliseconds until it tries again; else -1. */
+MOOT_API int moot_retry_ms(const struct moot *m);
 MOOT_API void *moot_user(const struct moot *m);
 
 /* --- who --------------------------------------------------------------------------- */

@@ -396,9 +396,9 @@ static uint64_t due_ms(const struct moot *m)
     return m->is_leaving ? earlier(due, m->leave_ms) : due;
 }
 
-int moot_timeout(const struct moot *m)
+/* From now to then; -1: never. */
+static int left_ms(uint64_t due)
 {
-    uint64_t due = due_ms(m);
     uint64_t now = clock_mono_ms();
 
     if (due == UINT64_MAX)
@@ -406,6 +406,11 @@ int moot_timeout(const struct moot *m)
     if (due <= now)
         return 0;
     return due - now < INT_MAX ? (int)(due - now) : INT_MAX;
+}
+
+int moot_timeout(const struct moot *m)
+{
+    return left_ms(due_ms(m));
 }
 
 /* What was sent is judged first, then it closes; whatever happens, within some time. */
@@ -509,6 +514,11 @@ void moot_leave(struct moot *m)
 enum moot_state moot_state(const struct moot *m)
 {
     return m->state;
+}
+
+int moot_retry_ms(const struct moot *m)
+{
+    return m->state == MOOT_WAITING ? left_ms(wire_due_ms(m->wire)) : -1;
 }
 
 void *moot_user(const struct moot *m)
