@@ -169,12 +169,30 @@ enum style style_of_name(struct str name)
 const struct signs *signs(void)
 {
     static const struct signs drawn = {
-        S("─"), S("│"), S("├ "), S("└ "), S("│"),  S("↳"),
-        S("→"), S("↓"), S("●"),  S("•"),  S("› "),
+        .across = S("─"),
+        .down = S("│"),
+        .branch = S("├ "),
+        .last = S("└ "),
+        .trunk = S("│"),
+        .again = S("↳"),
+        .arrow = S("→"),
+        .more = S("↓"),
+        .dot = S("·"),
+        .prompt = S("› "),
+        .choose = S("↑↓"),
     };
     static const struct signs ascii = {
-        S("-"), S("|"), S("|-"), S("`-"), S("|"),  S("..."),
-        S(">"), S("v"), S("*"),  S("*"),  S("> "),
+        .across = S("-"),
+        .down = S("|"),
+        .branch = S("|-"),
+        .last = S("`-"),
+        .trunk = S("|"),
+        .again = S("..."),
+        .arrow = S(">"),
+        .more = S("v"),
+        .dot = S("-"),
+        .prompt = S("> "),
+        .choose = S("Up/Down"),
     };
 
     return wcwidth(L'─') == 1 && wcwidth(L'↳') == 1 ? &drawn : &ascii;

@@ -82,7 +82,9 @@ enum style style_of_name(struct str name);
 
 /* Signs that are drawn, in the characters that the locale has. */
 struct signs {
-    struct str across, down, branch, last, trunk, again, arrow, more, mark, bullet,
-        prompt;
+    struct str across, down;        /* lines */
+    struct str branch, last, trunk; /* of a tree */
+    struct str again, arrow, more;  /* a thread goes on; to whom; there is more below */
+    struct str dot, prompt, choose; /* between words; before what is typed; keys */
 };
 const struct signs *signs(void);

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 
-enum { VALUE_BYTES = 4096, CANNOT_RUN = 127 };
+enum { VALUE_BYTES = 4096, NAME_BYTES = 64, CANNOT_RUN = 127 };
 
 /* Signals are blocked in the room, which reads them from a descriptor; a program expects
  * none of that. */
@@ -186,6 +186,23 @@ enum err edit_end(struct edit *edit, int status, struct buf *ret, const char **r
     return err;
 }
 
+/* It is asked to end, so that it leaves the terminal in order; then it has to. */
+void edit_abandon(struct edit *edit)
+{
+    static const struct timespec patience = { .tv_sec = 1 };
+    sigset_t child;
+
+    if (!edit->pid)
+        return;
+    (void)sigemptyset(&child);
+    (void)sigaddset(&child, SIGCHLD);
+    (void)kill(edit->pid, SIGTERM);
+    while (waitpid(edit->pid, NULL, WNOHANG) == 0)
+        if (sigtimedwait(&child, NULL, &patience) < 0 && errno == EAGAIN)
+            (void)kill(edit->pid, SIGKILL);
+    remove_folder(edit);
+}
+
 /* --- telling of proposals --- */
 
 struct hook_waiting {
@@ -213,7 +230,7 @@ static struct hook_waiting *waiting_new(const struct hook_call *call)
     for (size_t i = 0; i < call->count; i++) {
         struct buf text;
 
-        buf_init(&text, 2 * VALUE_BYTES);
+        buf_init(&text, VALUE_BYTES + NAME_BYTES);
         buf_putf(&text, "%s=", call->names[i]);
         buf_put(&text, str_slice(call->values[i], 0, VALUE_BYTES));
         w->variables[i] = str_dup(buf_str(&text));

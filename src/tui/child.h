@@ -33,6 +33,9 @@ enum err edit_begin(struct edit *edit, struct str text, const char **ret_why);
  * *ret_why. File and folder are gone afterwards, whatever happened. */
 enum err edit_end(struct edit *edit, int status, struct buf *ret, const char **ret_why);
 
+/* Ends the editor, if one runs: we have to go. */
+void edit_abandon(struct edit *edit);
+
 /* --- telling of proposals --- */
 
 enum { HOOK_RUNNING = 4, HOOK_WAITING = 64, HOOK_MS = 60'000 };

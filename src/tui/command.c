@@ -111,7 +111,7 @@ static bool is_json_word(struct str word)
 static enum err put_pair(struct json_writer *w, struct str *rest)
 {
     size_t equals = str_find(*rest, '=', 0);
-    struct str before = *rest;
+    struct str before, word;
     struct json_span value;
     enum err err;
 
@@ -127,11 +127,11 @@ static enum err put_pair(struct json_writer *w, struct str *rest)
         json_raw(w, str_slice(before, 0, (size_t)(rest->ptr - before.ptr)));
         return OK;
     }
-    before = take_plain(rest);
-    if (is_json_word(before))
-        json_raw(w, before);
+    word = take_plain(rest);
+    if (is_json_word(word))
+        json_raw(w, word);
     else
-        json_str(w, before);
+        json_str(w, word);
     return OK;
 }
 

@@ -4,7 +4,7 @@
 #include "base/plain.h"
 #include "base/utf8.h"
 
-enum { NAMES_BYTES = 512 };
+enum { NAMES_BYTES = 512, WORD_BYTES = 4096 };
 
 /* The last word of a chat, if it begins with an @. */
 static void begin_mention(struct completion *c, struct str text)
@@ -73,6 +73,7 @@ void complete_begin(struct completion *c, struct str before_cursor, struct arena
 
     *c = (struct completion){};
     buf_init(&c->names, NAMES_BYTES);
+    buf_init(&c->common, WORD_BYTES);
     if (!str_starts(before_cursor, S("/")) || str_starts(before_cursor, S("//"))) {
         begin_mention(c, before_cursor);
         return;
@@ -87,6 +88,7 @@ void complete_begin(struct completion *c, struct str before_cursor, struct arena
 void complete_done(struct completion *c)
 {
     buf_done(&c->names);
+    buf_done(&c->common);
 }
 
 static size_t count_equal(struct str a, struct str b)
@@ -119,30 +121,33 @@ void complete_offer(struct completion *c, struct str candidate)
     if (candidate.len < c->typed.len ||
         !str_ieq(str_slice(candidate, 0, c->typed.len), c->typed))
         return;
-    c->common =
-        c->count ? str_slice(c->common, 0, count_equal(c->common, candidate)) : candidate;
+    if (c->count == 0)
+        buf_put(&c->common, str_slice(candidate, 0, WORD_BYTES));
+    else
+        c->common.len = count_equal(buf_str(&c->common), candidate);
     c->count++;
     put_name(c, candidate);
 }
 
 bool complete_put(const struct completion *c, struct buf *out)
 {
+    struct str common = buf_str(&c->common);
     bool is_whole = c->count == 1;
 
-    if (c->count == 0 || (!is_whole && c->common.len <= c->typed.len))
+    if (c->count == 0 || (!is_whole && common.len <= c->typed.len))
         return false;
     if (c->is_mention) {
         buf_putc(out, '@');
-        buf_put(out, c->common);
+        buf_put(out, common);
     } else if (c->word == WORD_COMMAND) {
         buf_putc(out, '/');
-        buf_put(out, c->common);
+        buf_put(out, common);
     } else if (is_whole) {
-        command_put_word(out, c->common);
+        command_put_word(out, common);
     } else {
-        if (str_find(c->common, ' ', 0) < c->common.len)
+        if (str_find(common, ' ', 0) < common.len)
             buf_putc(out, '"');
-        buf_put(out, c->common);
+        buf_put(out, common);
     }
     if (is_whole)
         buf_putc(out, ' ');

@@ -24,7 +24,7 @@ struct completion {
     struct str who;         /* WORD_TOOL: whose */
     bool is_mention;        /* @name inside a chat */
     size_t count;           /* of the candidates that match */
-    struct str common;      /* what they begin with, borrowed from the first */
+    struct buf common;      /* what they begin with */
     struct buf names;       /* the first of them, for people */
 };
 

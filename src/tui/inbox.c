@@ -187,19 +187,33 @@ static void choose(struct inbox *inbox, struct inbox_item *item)
     inbox->chosen = item;
 }
 
-void inbox_tidy(struct inbox *inbox)
+void inbox_reopen(struct inbox *inbox)
 {
-    struct inbox_item *next = inbox->chosen;
     struct inbox_item *item;
 
-    while (next && next->state != MOOT_OPEN)
-        next = inbox_next(inbox, next);
-    choose(inbox, next);
+    LIST_FOREACH(item, &inbox->items, link)
+        item->is_decided = false;
+}
+
+/* From this one on; NULL: from the first. */
+static struct inbox_item *next_open(const struct inbox *inbox, struct inbox_item *item)
+{
+    if (!item)
+        item = inbox_next(inbox, NULL);
+    while (item && item->state != MOOT_OPEN)
+        item = inbox_next(inbox, item);
+    return item;
+}
+
+void inbox_tidy(struct inbox *inbox)
+{
+    struct inbox_item *next = next_open(inbox, inbox->chosen);
+    struct inbox_item *item;
+
+    choose(inbox, next ? next : next_open(inbox, NULL));
     LIST_FOREACH(item, &inbox->items, link)
         if (item->state != MOOT_OPEN)
             item_free(inbox, item);
-    if (!inbox->chosen)
-        choose(inbox, inbox_next(inbox, NULL));
 }
 
 bool inbox_move(struct inbox *inbox, int by)
@@ -248,6 +262,8 @@ static const char *why_not(const struct inbox_item *item, enum verdict_type type
         return over_because(item->state);
     if (item->expires_ms && item->expires_ms <= now_ms)
         return over_because(MOOT_EXPIRED);
+    if (item->is_decided)
+        return "you have decided on it already";
     if (type == VERDICT_WITHDRAW)
         return item->is_mine ? NULL : "only who proposed it can withdraw it";
     if (item->is_mine)

@@ -33,6 +33,7 @@ struct inbox_item {
     uint64_t created_ms, expires_ms;
     enum moot_proposal_state state;
     bool is_mine;
+    bool is_decided;  /* by us, and the room has not heard of it yet */
     unsigned version; /* grows when what would be called changes */
 };
 
@@ -51,6 +52,9 @@ enum inbox_news { INBOX_NOTHING, INBOX_NEW, INBOX_OVER, INBOX_CHANGED };
 /* A proposal as the library knows it now. INBOX_NEW: it is open and was not known. What
  * is over and was not known is not entered. */
 enum inbox_news inbox_update(struct inbox *inbox, const struct moot_proposal *p);
+
+/* Something that we said was refused: nothing counts as decided. */
+void inbox_reopen(struct inbox *inbox);
 
 /* Removes what is over: when the reader comes or has left. The choice goes to the next
  * open one, if it was over. */

@@ -51,8 +51,8 @@ enum err line_replace(struct line *line, size_t from, struct str text)
     size_t behind = line->text.len - line->at;
     enum err err = buf_reserve(&line->text, text.len);
 
-    if (err)
-        return err;
+    if (err || !line->text.ptr)
+        return err; /* nothing is put where nothing is */
     memmove(line->text.ptr + from + text.len, line->text.ptr + line->at, behind);
     if (text.len)
         memcpy(line->text.ptr + from, text.ptr, text.len);

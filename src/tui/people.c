@@ -17,19 +17,21 @@ enum { ARENA_BYTES = 16 << 20, WORDS_BYTES = 256, TEXT_BYTES = 1 << 20 };
 struct word {
     const char *word;
     const char *prefix;
-    const char *whole[5];
+    const char *whole[3];
 };
 
 /* clang-format off */
 static const struct word words[] = {
-    { "talks",     "chat",          { "chat", "*" } },
-    { "calls",     "mcp/request:",  { "mcp/request:*", "mcp/request:tools/*", "mcp/request:tools/call", "mcp/*", "*" } },
-    { "proposes",  "mcp/proposal:", { "mcp/proposal:*", "mcp/proposal:tools/*", "mcp/proposal:tools/call", "mcp/*", "*" } },
-    { "answers",   "mcp/response:", { "mcp/response:*", "mcp/response:tools/*", "mcp/response:tools/call", "mcp/*", "*" } },
-    { "rejects",   "mcp/reject",    { "mcp/reject", "mcp/*", "*" } },
-    { "grants",    "capability/",   { "capability/grant", "capability/*", "*" } },
-    { "moderates", NULL,            { "participant/*", "participant/pause", "participant/kick", "*" } },
-    { "invites",   "topic/",        { "topic/invite", "topic/*", "*" } },
+    { "everything", NULL,            { "*" } },
+    { "talks",      "chat",          { "chat" } },
+    { "all of mcp", NULL,            { "mcp/*" } },
+    { "calls",      "mcp/request:",  { "mcp/request:*", "mcp/request:tools/*", "mcp/request:tools/call" } },
+    { "proposes",   "mcp/proposal:", { "mcp/proposal:*", "mcp/proposal:tools/*", "mcp/proposal:tools/call" } },
+    { "answers",    "mcp/response:", { "mcp/response:*", "mcp/response:tools/*", "mcp/response:tools/call" } },
+    { "rejects",    "mcp/reject",    { "mcp/reject" } },
+    { "grants",     "capability/",   { "capability/grant", "capability/*" } },
+    { "moderates",  NULL,            { "participant/*", "participant/pause", "participant/kick" } },
+    { "invites",    "topic/",        { "topic/invite", "topic/*" } },
 };
 /* clang-format on */
 
@@ -151,12 +153,22 @@ static enum extent extent_of(const struct word *word, const struct json *capabil
     const struct json *kind = json_find(capability, S("kind"));
     struct str pattern = kind ? kind->text : capability->text;
 
-    if ((kind ? kind : capability)->type != JSON_STRING)
+    if ((kind ? kind : capability)->type != JSON_STRING ||
+        str_starts(pattern, S("mcp/request:notifications/"))) /* they call nothing */
         return NONE;
     for (size_t i = 0; i < COUNT(word->whole) && word->whole[i]; i++)
         if (str_eq(pattern, str_of(word->whole[i])))
             return kind ? SOME : ALL;
     return word->prefix && str_starts(pattern, str_of(word->prefix)) ? SOME : NONE;
+}
+
+/* Words behind one that says all of it say nothing more. */
+static bool is_said(const struct buf *out, const struct word *word)
+{
+    struct str said = buf_str(out);
+
+    return str_eq(said, S("everything")) || (str_ends(said, S("all of mcp")) &&
+                                             str_starts(str_of(word->prefix), S("mcp/")));
 }
 
 static void put_word(struct buf *out, const struct word *word, const struct json *list)
@@ -168,7 +180,7 @@ static void put_word(struct buf *out, const struct word *word, const struct json
 
         most = extent > most ? extent : most;
     }
-    if (most == NONE)
+    if (most == NONE || is_said(out, word))
         return;
     if (out->len)
         buf_put(out, S(", "));

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tui/pretty.h"
 
+#include <stdint.h>
+#include <wchar.h>
+
 #include "base/arena.h"
 #include "base/plain.h"
+#include "base/utf8.h"
 #include "json/json.h"
 
 enum { DEPTH = 128, INDENT = 2, INDENT_MAX = 40, STRING_BYTES = 8 << 20 };
@@ -36,17 +40,38 @@ static size_t string_length(struct str text)
     return at + 1;
 }
 
-/* Behind each \n a new line begins, one column deeper than the quote would. */
-static void put_broken(struct walk *w, struct str string)
+static void put_escaped(struct buf *out, uint32_t code_point)
 {
-    for (size_t at = 0; at < string.len; at++) {
-        bool is_escape = string.ptr[at] == '\\';
-        bool is_break = is_escape && string.ptr[at + 1] == 'n';
+    if (code_point < 0x10000)
+        buf_putf(out, "\\u%04x", code_point);
+    else
+        buf_putf(out, "\\u%04x\\u%04x", 0xd800 + ((code_point - 0x10000) >> 10),
+                 0xdc00 + ((code_point - 0x10000) & 0x3ff));
+}
 
-        buf_putc(w->out, string.ptr[at]);
-        if (is_escape)
-            buf_putc(w->out, string.ptr[++at]);
-        if (is_break && at + 2 < string.len)
+/* One character or escape of a string, which is valid; returns its length. What the
+ * locale has no sign for is escaped, so that two texts never look the same. */
+static size_t put_character(struct walk *w, struct str rest)
+{
+    uint32_t code_point = 0;
+    size_t len = rest.ptr[0] == '\\' ? 2 : utf8_read(rest, &code_point);
+
+    if (code_point >= 0x80 && w->how != PRETTY_LINES && wcwidth((wchar_t)code_point) < 0)
+        put_escaped(w->out, code_point);
+    else
+        buf_put(w->out, str_slice(rest, 0, len));
+    return len;
+}
+
+/* Behind each \n a new line begins, one column deeper than the quote would. */
+static void put_text(struct walk *w, struct str string)
+{
+    while (string.len > 0) {
+        bool is_break = str_starts(string, S("\\n")) && w->how == PRETTY_SHOWN;
+        size_t len = put_character(w, string);
+
+        string = str_slice(string, len, string.len);
+        if (is_break && string.len > 1)
             indent(w, INDENT + 1);
     }
 }
@@ -70,10 +95,8 @@ static void put_string(struct walk *w)
     }
     if (shown.len == 0 || escaped.is_full || shown.is_full)
         w->out->is_full = true;
-    else if (w->how == PRETTY_SHOWN)
-        put_broken(w, buf_str(&shown));
     else
-        buf_put(w->out, buf_str(&shown));
+        put_text(w, buf_str(&shown));
     buf_done(&shown);
     buf_done(&escaped);
     arena_done(&arena);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON of others, written for people. Strings are unescaped and escaped anew, so that
- * "\u0072\u006d" is seen as "rm" and what acts on a terminal is seen as an escape; the
- * value stays the same.
+ * "\u0072\u006d" is seen as "rm", while what acts on a terminal, and what the locale has
+ * no sign for, is seen as an escape; the value stays the same.
  */
 #pragma once
 

@@ -226,20 +226,37 @@ static enum style style_of_entry(const struct entry *entry)
     return STYLE_PLAIN;
 }
 
+/* What fulfils a proposal mostly repeats it. */
+static bool is_as_proposed(const struct entry *e)
+{
+    const struct entry *root = e->thread ? e->thread->root : NULL;
+
+    return root && root != e && e->told == TELL_CALL && root->told == TELL_PROPOSAL &&
+           !e->is_cut && !root->is_cut && e->body.len > 0 &&
+           str_eq(e->body, str_slice(root->body, 0, e->body.len)) &&
+           (root->body.len == e->body.len || root->body.ptr[e->body.len] == '\n');
+}
+
+static struct str body_of(const struct entry *e)
+{
+    return is_as_proposed(e) ? S("as proposed") : e->body;
+}
+
 /* "calls add → calculator (a: 1, b: 2)" and "answers: 3", where that fits in a row. */
 static bool put_short(struct layout *l, struct piece state, struct piece number)
 {
     const struct entry *e = l->entry;
     bool is_asking = e->told == TELL_CALL || e->told == TELL_PROPOSAL;
+    struct str body = body_of(e);
     struct buf text;
     bool fits;
 
-    if (e->body.len == 0 || e->is_cut || str_find(e->body, '\n', 0) < e->body.len)
+    if (body.len == 0 || e->is_cut || str_find(body, '\n', 0) < body.len)
         return false;
     buf_init(&text, TELL_TITLE_BYTES + TELL_BODY_BYTES + 8);
     buf_put(&text, e->title);
     buf_put(&text, is_asking ? S(" (") : S(": "));
-    buf_put(&text, e->body);
+    buf_put(&text, body);
     if (is_asking)
         buf_putc(&text, ')');
     fits = wrap_columns(buf_str(&text)) + wrap_columns(state.text) +
@@ -263,7 +280,7 @@ static void put_what(struct layout *l)
     put_beside(l, state);
     put_beside(l, number);
     if (!is_short)
-        put_lines(l, (struct piece){ e->body, style_of_entry(e) });
+        put_lines(l, (struct piece){ body_of(e), style_of_entry(e) });
 }
 
 static void put_hint(struct layout *l)

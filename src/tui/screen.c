@@ -21,9 +21,9 @@ enum {
 
 /* A style with 256 colours, with 8, and without any. -1: the terminal's own. */
 struct look {
-    short fg256, bg256;
+    int fg256, bg256;
     attr_t attr256;
-    short fg8, bg8;
+    int fg8, bg8;
     attr_t attr8;
     attr_t attr;
 };
@@ -68,16 +68,16 @@ static void choose_colours(void)
     if (!wants_colours() || start_color() == ERR)
         return;
     has_default = use_default_colors() == OK;
-    for (short i = 0; i < STYLES; i++) {
+    for (int i = 0; i < STYLES; i++) {
         const struct look *look = &looks[i];
-        short fg = COLORS >= MIN_256 ? look->fg256 : look->fg8;
-        short bg = COLORS >= MIN_256 ? look->bg256 : look->bg8;
+        int fg = COLORS >= MIN_256 ? look->fg256 : look->fg8;
+        int bg = COLORS >= MIN_256 ? look->bg256 : look->bg8;
 
         if (!has_default && fg < 0)
             fg = COLOR_WHITE;
         if (!has_default && bg < 0)
             bg = COLOR_BLACK;
-        (void)init_pair((short)(i + 1), fg, bg);
+        (void)init_pair((short)(i + 1), (short)fg, (short)bg);
     }
 }
 
@@ -91,7 +91,7 @@ static void mix(struct paint paints[static STYLES])
 {
     bool has_colours = wants_colours();
 
-    for (short i = 0; i < STYLES; i++) {
+    for (int i = 0; i < STYLES; i++) {
         const struct look *look = &looks[i];
 
         paints[i] = (struct paint){ look->attr, 0 };
@@ -194,6 +194,11 @@ void screen_measure(unsigned *ret_rows, unsigned *ret_columns)
 }
 
 /* --- out --- */
+
+void screen_redraw(void)
+{
+    (void)clearok(curscr, TRUE);
+}
 
 static void show_row(const struct canvas *canvas, unsigned row,
                      const struct paint paints[static STYLES])

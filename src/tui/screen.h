@@ -56,6 +56,9 @@ void screen_resume(void);
 /* How large it is now, after SIGWINCH as well. */
 void screen_measure(unsigned *ret_rows, unsigned *ret_columns);
 
+/* Draws all of it the next time, whatever it thinks is there. */
+void screen_redraw(void);
+
 void screen_show(const struct canvas *canvas);
 
 /* The next key that has been pressed; false: there is none now. */

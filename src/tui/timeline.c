@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tui/timeline.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -146,8 +147,10 @@ static void entry_free(struct timeline *t, struct entry *entry)
 
 void timeline_done(struct timeline *t)
 {
-    while (!list_is_empty(&t->entries))
-        entry_free(t, timeline_first(t));
+    struct entry *e;
+
+    LIST_FOREACH(e, &t->entries, link)
+        entry_free(t, e);
     map_done(&t->by_id);
     map_done(&t->threads);
     buf_done(&t->presence.names);
@@ -155,9 +158,13 @@ void timeline_done(struct timeline *t)
 
 static void make_room(struct timeline *t, const struct entry *newest)
 {
-    while (timeline_first(t) != newest &&
-           (t->count > t->max_count || t->bytes > t->max_bytes))
-        entry_free(t, timeline_first(t));
+    struct entry *e;
+
+    LIST_FOREACH(e, &t->entries, link) {
+        if (e == newest || (t->count <= t->max_count && t->bytes <= t->max_bytes))
+            return;
+        entry_free(t, e);
+    }
 }
 
 /* --- coming --- */
@@ -205,6 +212,7 @@ static void place(struct timeline *t, struct entry *entry)
 {
     struct entry *near = timeline_last(t);
 
+    assert(t->entries.prev); /* a list always has an end, if only its head */
     for (size_t i = 0; near && i < TIMELINE_NEAR; i++) {
         if (is_together(near, entry)) {
             list_append(near->link.next, &entry->link);

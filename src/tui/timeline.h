@@ -66,10 +66,10 @@ struct thread {
 };
 
 struct entry {
-    struct link link;
     struct thread *thread; /* or NULL */
-    uint64_t number;       /* from 1 on, never given twice */
-    uint64_t when_ms;      /* since 1970 */
+    struct link link;
+    uint64_t number;  /* from 1 on, never given twice */
+    uint64_t when_ms; /* since 1970 */
     enum entry_type type;
     enum tell_type told;
     enum entry_state state;

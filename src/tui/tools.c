@@ -59,6 +59,14 @@ struct shelf *tools_find(const struct tools *tools, struct str owner)
     return i < tools->count ? tools->shelves[i] : NULL;
 }
 
+struct shelf *tools_find_asked(const struct tools *tools, struct str id)
+{
+    for (size_t i = 0; id.len && i < tools->count; i++)
+        if (str_eq(str_of(tools->shelves[i]->asked), id))
+            return tools->shelves[i];
+    return NULL;
+}
+
 static void drop(struct tools *tools, size_t at)
 {
     shelf_free(tools->shelves[at]);
@@ -100,7 +108,7 @@ static bool is_callable(struct str name)
 
     if (name.len == 0 || name.len > NAME_BYTES)
         return false;
-    buf_init(&text, 2 * NAME_BYTES);
+    buf_init(&text, NAME_BYTES + 64);
     buf_put(&text, S("mcp/request:tools/call:"));
     buf_put(&text, name);
     is_kind = kind_parse(buf_str(&text), &kind) == OK;

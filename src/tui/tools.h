@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-enum { TOOLS_SHELVES = 64, TOOLS_EACH = 1000, TOOLS_PAGES = 20 };
+enum { TOOLS_SHELVES = 64, TOOLS_EACH = 1000, TOOLS_PAGES = 20, TOOLS_ID = 40 };
 
 enum shelf_state { SHELF_ASKED, SHELF_KNOWN, SHELF_SILENT };
 
@@ -23,8 +23,8 @@ struct shelf {
     char **descriptions; /* plain, one line, maybe "" */
     size_t count;
     size_t pages;
-    char *why;      /* SHELF_SILENT: what came instead, plain */
-    bool is_wanted; /* somebody waits for it: complete when it comes */
+    char *why;            /* SHELF_SILENT: what came instead, plain */
+    char asked[TOOLS_ID]; /* by which request: tools_find_asked() */
 };
 
 struct tools {
@@ -36,6 +36,8 @@ void tools_done(struct tools *tools);
 
 /* NULL: never asked, or forgotten. */
 struct shelf *tools_find(const struct tools *tools, struct str owner);
+
+struct shelf *tools_find_asked(const struct tools *tools, struct str id);
 
 /* It is asked now: what was known of it goes. */
 struct shelf *tools_ask(struct tools *tools, struct str owner);

@@ -170,36 +170,54 @@ static bool is_break(struct str text, size_t at)
     return at < text.len && text.ptr[at] == '\n';
 }
 
+/* A line while it is filled. */
+struct filling {
+    size_t columns, used;
+    size_t at;
+    struct fit best; /* where to break it, if it must be; next 0: nowhere yet */
+    bool has_word, was_wide;
+};
+
+/* Both return false when it is full: then it ends at `best`. */
+static bool put_spaces(struct filling *f, size_t count)
+{
+    f->best = (struct fit){ f->at, f->at + count };
+    f->at += count;
+    f->used += count;
+    f->was_wide = false;
+    return f->used <= f->columns;
+}
+
+static bool put_cluster(struct filling *f, struct cluster c)
+{
+    if (f->at > 0 && (f->was_wide || c.columns == 2))
+        f->best = (struct fit){ f->at, f->at };
+    if (f->used + c.columns > f->columns) {
+        if (f->best.next == 0)
+            f->best = (struct fit){ f->at, f->at };
+        return false;
+    }
+    f->at += c.text.len;
+    f->used += c.columns;
+    f->was_wide = c.columns == 2;
+    f->has_word = f->has_word || !str_eq(c.text, S(" "));
+    return true;
+}
+
 static struct fit fit_line(struct str text, size_t columns)
 {
-    struct fit best = {};
-    bool has_word = false;
-    bool was_wide = false;
-    size_t used = 0;
-    size_t at = 0;
+    struct filling f = { .columns = columns };
 
-    while (at < text.len && !is_break(text, at)) {
-        struct str rest = str_slice(text, at, text.len);
-        struct cluster c = cluster_first(rest);
-        size_t spaces = has_word ? count_spaces(rest) : 0;
+    while (f.at < text.len && !is_break(text, f.at)) {
+        struct str rest = str_slice(text, f.at, text.len);
+        size_t spaces = f.has_word ? count_spaces(rest) : 0;
+        bool fits =
+            spaces ? put_spaces(&f, spaces) : put_cluster(&f, cluster_first(rest));
 
-        if (spaces > 0) {
-            best = (struct fit){ at, at + spaces };
-            used += spaces;
-            if (used > columns)
-                return (struct fit){ at, best.next + is_break(text, best.next) };
-        } else {
-            if (at > 0 && (was_wide || c.columns == 2))
-                best = (struct fit){ at, at };
-            used += c.columns;
-            if (used > columns)
-                return best.next > 0 ? best : (struct fit){ at, at };
-            has_word = has_word || !str_eq(c.text, S(" "));
-        }
-        was_wide = c.columns == 2;
-        at += spaces > 0 ? spaces : c.text.len;
+        if (!fits)
+            return (struct fit){ f.best.end, f.best.next + is_break(text, f.best.next) };
     }
-    return (struct fit){ at, at + is_break(text, at) };
+    return (struct fit){ f.at, f.at + is_break(text, f.at) };
 }
 
 bool wrap_next(struct wrap *wrap, struct str *ret)

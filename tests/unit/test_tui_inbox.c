@@ -217,6 +217,23 @@ TEST(what_cannot_be_decided_says_why)
     }
 }
 
+TEST(a_decision_is_made_once_unless_it_was_refused)
+{
+    struct verdict v = {};
+    struct inbox inbox;
+    const char *why = "";
+
+    inbox_init(&inbox);
+    (void)put(&inbox, "p1");
+    inbox.chosen->is_decided = true;
+    CHECK_INT(verdict_begin(&v, &inbox, VERDICT_RUN, NOW, &why), ERR_PROPOSAL_STATE);
+    CHECK_STR(str_of(why), S("you have decided on it already"));
+    inbox_reopen(&inbox);
+    CHECK_INT(verdict_begin(&v, &inbox, VERDICT_RUN, NOW, &why), OK);
+    verdict_done(&v);
+    inbox_done(&inbox);
+}
+
 TEST(items_are_bounded_open_or_over)
 {
     struct inbox inbox;

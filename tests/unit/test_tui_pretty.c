@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <locale.h>
+
 #include "harness.h"
 #include "tui/pretty.h"
 
@@ -28,6 +30,28 @@ TEST(json_is_laid_out_and_says_the_same)
 
         buf_init(&out, 4096);
         CHECK_INT(pretty_put(&out, c->json, c->how), OK);
+        CHECK_STR(buf_str(&out), c->want);
+        buf_done(&out);
+    }
+}
+
+TEST(what_the_locale_cannot_show_is_escaped_but_for_editing)
+{
+    /* clang-format off */
+    static const struct { const char *locale; enum pretty how; struct str want; } cases[] = {
+        { "C.UTF-8", PRETTY_SHOWN, S("\"ä 日 👍 \\u0378\"") },
+        { "C",       PRETTY_SHOWN, S("\"\\u00e4 \\u65e5 \\ud83d\\udc4d \\u0378\"") },
+        { "C",       PRETTY_LINE,  S("\"\\u00e4 \\u65e5 \\ud83d\\udc4d \\u0378\"") },
+        { "C",       PRETTY_LINES, S("\"ä 日 👍 \u0378\"") },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct buf out;
+
+        CHECK(setlocale(LC_CTYPE, c->locale) != NULL);
+        buf_init(&out, 4096);
+        CHECK_INT(pretty_put(&out, S("\"ä 日 👍 \u0378\""), c->how), OK);
         CHECK_STR(buf_str(&out), c->want);
         buf_done(&out);
     }
