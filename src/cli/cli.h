@@ -79,6 +79,7 @@ int cli_run(int argc, char **argv);
 /* A complaint: "moot: …" on stderr. Returns CLI_FAILED. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+extern const struct cli_command cli_join;
 extern const struct cli_command cli_tail;
 extern const struct cli_command cli_chat;
 extern const struct cli_command cli_send;

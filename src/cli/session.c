@@ -23,11 +23,7 @@ enum { PATH_BYTES = 4096, TEXT_BYTES = 8 << 20, GOODBYE_MS = 5000 };
 
 /* --- where to, and as whom --- */
 
-struct target {
-    struct buf url, token;
-};
-
-static void target_done(struct target *target)
+void session_target_done(struct session_target *target)
 {
     crypto_wipe(target->token.ptr, target->token.len);
     buf_done(&target->token);
@@ -35,7 +31,7 @@ static void target_done(struct target *target)
 }
 
 /* The local server: its socket, and the person it made a token for at its first start. */
-static int find_local(const struct session_options *o, struct target *target)
+static int find_local(const struct session_options *o, struct session_target *target)
 {
     const char *from_env = getenv("MOOT_TOKEN");
     const char *token_file = o->token_file;
@@ -63,7 +59,7 @@ static int find_local(const struct session_options *o, struct target *target)
     return code;
 }
 
-static int find_target(const struct session_options *o, struct target *target)
+int session_find(const struct session_options *o, struct session_target *target)
 {
     const char *from_env = getenv("MOOT_SERVER");
     const char *url = o->server;
@@ -419,7 +415,7 @@ static void course(struct session *session)
     (void)sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-static int enter(struct session *session, struct target *target)
+static int enter(struct session *session, struct session_target *target)
 {
     struct moot_options options = {
         .url = buf_cstr(&target->url),
@@ -453,12 +449,12 @@ int session_run(const struct session_options *options, const struct session_plan
                                .form = is_terminal ? RESULT_PLAIN : RESULT_RAW,
                                .talks = isatty(STDERR_FILENO),
                                .user = plan->user };
-    struct target target;
-    int code = find_target(options, &target);
+    struct session_target target;
+    int code = session_find(options, &target);
 
     if (code == CLI_OK)
         code = enter(&session, &target);
     moot_free(session.moot);
-    target_done(&target);
+    session_target_done(&target);
     return code;
 }

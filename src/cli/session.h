@@ -28,16 +28,29 @@ struct session_options {
     bool json;
 };
 
-/* Rows of an option table, for a struct with a `struct session_options session`. */
+/* Rows of an option table, for a struct with a `struct session_options session`: where to
+ * and as whom, and the same with --json. */
 /* clang-format off */
 #define CLI_SESSION(type)                                                                                       \
     { "--json",       NULL,    "answer as JSON, one value a line",                CLI_AT(type, session.json) },       \
+    CLI_PLACE(type)
+#define CLI_PLACE(type)                                                                                         \
     { "--topic",      "TOPIC", "instead of the argument TOPIC; or $MOOT_TOPIC",   CLI_AT(type, session.topic) },      \
     { "--server",     "URL",   "wss://HOST:PORT, https:// …; or $MOOT_SERVER",    CLI_AT(type, session.server) },     \
     { "--token-file", "FILE",  "your token; or $MOOT_TOKEN",                      CLI_AT(type, session.token_file) }, \
     { "--ca",         "FILE",  "wss: trust these certificates, not the system's", CLI_AT(type, session.ca) },         \
     { "--data",       "DIR",   "data directory of the local server",              CLI_AT(type, session.data) }
 /* clang-format on */
+
+/* Where the server is, and our token for it. */
+struct session_target {
+    struct buf url, token;
+};
+
+/* Of the options, the environment and the local server. What is wrong has been reported
+ * on stderr. To be freed in any case. */
+int session_find(const struct session_options *options, struct session_target *ret);
+void session_target_done(struct session_target *target);
 
 struct session;
 
