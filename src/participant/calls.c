@@ -168,13 +168,9 @@ static uint64_t call_timeout(const struct occupant *o, const struct call *call)
 static void fence_sent(struct occupant *o)
 {
     struct calls *calls = o->calls;
-    struct call *call;
 
-    if (calls->fence || list_is_empty(&calls->sent))
-        return;
-    calls->fence = occupant_fence(o);
-    LIST_FOREACH(call, &calls->sent, link)
-        call->fence = calls->fence;
+    if (!calls->fence && !list_is_empty(&calls->sent))
+        calls->fence = occupant_fence(o);
 }
 
 struct call *calls_add(struct occupant *o, const struct call_terms *terms)
@@ -187,6 +183,7 @@ struct call *calls_add(struct occupant *o, const struct call_terms *terms)
     calls->kept_bytes += call->kept_bytes;
     switch (terms->stage) {
     case CALL_SENT:
+        call->fence = o->fences + 1;
         list_append(&calls->sent, &call->link);
         fence_sent(o);
         break;
@@ -372,7 +369,7 @@ void calls_judged(struct occupant *o, uint64_t fence)
     struct call *call;
 
     LIST_FOREACH(call, &calls->sent, link)
-        if (call->fence && call->fence <= fence)
+        if (call->fence <= fence)
             call_end(o, call, &sent);
     if (calls->fence <= fence)
         calls->fence = 0;

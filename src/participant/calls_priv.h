@@ -57,7 +57,7 @@ struct call {
     struct taken *taken;     /* by whose request; NULL: nobody's */
     bool is_provisional;     /* what the addressee says next is final */
     uint64_t due_ms;
-    uint64_t fence;      /* 0: none was sent yet */
+    uint64_t fence;      /* CALL_SENT: this one and all later ones speak for it */
     uint64_t connection; /* on which it was sent */
     size_t kept_bytes;
     struct outcome end; /* CALL_ENDED */

@@ -147,6 +147,16 @@ static enum err chat(void)
                         fake.now, NULL, NULL);
 }
 
+TEST(whatever_was_said_is_taken_when_the_last_fence_of_all_comes_back)
+{
+    begin();
+    CHECK_INT(chat(), OK);
+    CHECK_INT(chat(), OK); /* while the fence of the first is under way */
+    occupant_judged(fake.occupant, UINT64_MAX, fake.now);
+    CHECK_TOLD("done me-1 sent\ndone me-2 sent\n");
+    done();
+}
+
 TEST(what_is_said_is_taken_when_its_fence_comes_back)
 {
     begin();
