@@ -77,6 +77,13 @@ static bool fulfils(const struct proposed *p, const struct envelope *env)
     return p->to_count == 0 || is_same_list(p, env);
 }
 
+struct str proposals_served(const struct occupant *o, const struct envelope *request)
+{
+    const struct entry *entry = proposals_find(o->proposals, request->correlation_id);
+
+    return entry && fulfils(&entry->proposed, request) ? entry->proposed.proposer : S("");
+}
+
 static bool judge(const struct proposed *p, const struct envelope *env,
                   enum proposed_state *ret)
 {

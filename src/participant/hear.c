@@ -255,14 +255,13 @@ static void hear_gateway(struct occupant *o, const struct heard *heard)
 /* Whom the answer names: who asks, and whose proposal it fulfils. */
 static void tell_request(struct occupant *o, const struct heard *heard)
 {
-    struct str proposer = S("");
+    struct str proposer;
     struct str reply_to[2] = { heard->env.from };
     size_t count = 1;
 
     if (!o->ops.on_request)
         return;
-    if (heard->env.correlation_id.ptr)
-        proposer = proposals_proposer_of(o, heard->env.correlation_id);
+    proposer = proposals_served(o, &heard->env);
     if (proposer.len && !str_eq(proposer, heard->env.from) && !str_eq(proposer, o->id))
         reply_to[count++] = proposer;
     o->ops.on_request(o->user, heard, reply_to, count);

@@ -125,7 +125,7 @@ static struct entry *entry_new(const struct proposed *p, struct str request_id)
     entry->proposed.method = keep_str(&at, p->method);
     entry->proposed.name = keep_str(&at, p->name);
     entry->proposed.params = keep_str(&at, p->params);
-    entry->proposed.reason = keep_str(&at, p->reason);
+    entry->reason = entry->proposed.reason = keep_str(&at, p->reason);
     entry->proposed.link = (struct link){};
     entry->request_id = keep_str(&at, request_id);
     return entry;
@@ -173,7 +173,7 @@ static bool fits(const struct proposals *ps, const struct proposed *p, size_t si
 
     if (ps->by_id.count >= ps->max || ps->bytes + size > PROPOSALS_BYTES)
         return false;
-    return p->is_mine || (share.count <= ps->max / PROPOSALS_SHARES &&
+    return (p->is_mine && !p->owner.len) || (share.count <= ps->max / PROPOSALS_SHARES &&
                           share.bytes + size <= PROPOSALS_BYTES / PROPOSALS_SHARES);
 }
 
@@ -271,8 +271,8 @@ static void note_ruling(struct entry *entry, const struct ruling *ruling)
 
     entry->proposed.state = ruling->state;
     entry->proposed.by = keep_str(&at, ruling->by);
-    if (ruling->state == PROPOSED_REJECTED)
-        entry->proposed.reason = keep_str(&at, reason);
+    entry->proposed.reason =
+        ruling->state == PROPOSED_REJECTED ? keep_str(&at, reason) : entry->reason;
     free(entry->verdict);
     entry->verdict = kept;
 }
@@ -298,8 +298,7 @@ void proposals_reopen(struct occupant *o, struct entry *entry)
 {
     entry->decision_len = 0;
     entry->proposed.by = S("");
-    if (entry->proposed.state == PROPOSED_REJECTED)
-        entry->proposed.reason = S("");
+    entry->proposed.reason = entry->reason;
     link_open(o, entry);
 }
 
@@ -354,13 +353,6 @@ uint64_t proposals_due_ms(const struct occupant *o)
 }
 
 /* --- asking --- */
-
-struct str proposals_proposer_of(const struct occupant *o, struct str id)
-{
-    const struct entry *entry = proposals_find(o->proposals, id);
-
-    return entry && !entry->proposed.owner.len ? entry->proposed.proposer : S("");
-}
 
 const struct proposed *occupant_next_proposal(const struct occupant *o,
                                               const struct proposed *after)

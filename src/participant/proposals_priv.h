@@ -30,8 +30,9 @@ void proposals_welcome(struct occupant *o, struct json_span list, enum welcome_t
 void proposals_tick(struct occupant *o);
 uint64_t proposals_due_ms(const struct occupant *o); /* monotonic; UINT64_MAX: never */
 
-/* Who made it; "" where it is not known. Borrowed from the ledger. */
-struct str proposals_proposer_of(const struct occupant *o, struct str id);
+/* Whose proposal the request fulfils; "" where it is nobody's. Borrowed from the ledger.
+ */
+struct str proposals_served(const struct occupant *o, const struct envelope *request);
 
 /* --- for calls and ask.c: these call nobody back before the next tick --- */
 

@@ -30,6 +30,7 @@ enum {
 
 struct entry {
     struct proposed proposed; /* texts stand behind the struct, or in `verdict` */
+    struct str reason;        /* why it was asked for */
     struct str request_id;    /* an authorization: the call that it is about, or "" */
     bool is_partial;          /* its envelope is not known */
     bool is_listed;           /* in the welcome that is being read */

@@ -248,6 +248,7 @@ TEST(a_decision_that_is_refused_was_none)
                "proposal_state: no = {\"error\":\"proposal_state\",\"message\":\"no\"}\n"
                "proposal p open\n");
     CHECK_STR(find("p")->by, S(""));
+    CHECK_STR(find("p")->reason, S("full"));
     CHECK_INT(occupant_fulfil(fake.occupant, &deciding, fake.now, NULL), OK);
     CHECK_INT(find("p")->state, PROPOSED_FULFILLED);
     REFUSE("me-2");
@@ -283,6 +284,7 @@ TEST(who_was_faster_decided)
     CHECK_STR(hear("ann", "d", CALL, ABOUT("p") TO_SRV CALLS),
               S("proposal p fulfilled\n"));
     CHECK_STR(find("p")->by, S("ann"));
+    CHECK_STR(find("p")->reason, S("full")); /* not why we said no */
     REFUSE("me-1");
     CHECK_INT(find("p")->state, PROPOSED_FULFILLED);
     done();

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "fake_seat.h"
 #include "harness.h"
@@ -244,6 +245,32 @@ TEST(an_answer_to_a_fulfilment_names_the_proposer)
     CHECK_STR(fake_told(&fake),
               S("heard r eve mcp/request:tools/list to me\nrequest r to eve\n"));
     fake_seat_done(&fake);
+}
+
+TEST(an_answer_to_a_request_that_only_cites_a_proposal_is_not_for_the_proposer)
+{
+    static const char *const proposals[] = {
+        "mcp/proposal:prompts/list\",\"payload\":{\"method\":\"prompts/list",
+        "mcp/proposal:tools/list\",\"to\":[\"ann\"],\"payload\":{\"method\":\"tools/list",
+    };
+
+    for (size_t i = 0; i < COUNT(proposals); i++) {
+        struct fake_seat fake;
+        char text[256];
+
+        fake_seat_init(&fake, &plain);
+        fake_seat_welcome(&fake, "[]", "");
+        (void)snprintf(
+            text, sizeof(text),
+            "{\"protocol\":\"mcpx/v0.1\",\"id\":\"p\",\"from\":\"eve\",\"kind\":\"%s\"}}",
+            proposals[i]);
+        fake_hear(&fake, text);
+        CHECK(str_ends(fake_told(&fake), S("proposal p open\n")));
+        fake_hear_from(&fake, "ann", "q", "mcp/request:tools/list",
+                       "\"correlation_id\":\"p\"," TO_ME LIST);
+        CHECK(str_ends(fake_told(&fake), S("\nrequest q to ann\n")));
+        fake_seat_done(&fake);
+    }
 }
 
 TEST(a_response_at_fault_is_an_offence)

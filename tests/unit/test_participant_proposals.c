@@ -441,6 +441,23 @@ TEST(nobody_fills_the_ledger_alone)
     done();
 }
 
+TEST(nobody_fills_the_ledger_in_our_name)
+{
+    char id[16];
+    int open = 0;
+
+    begin();
+    for (int i = 0; i < 16; i++) {
+        (void)snprintf(id, sizeof(id), "p%d", i);
+        (void)hear("eve", id, ANNOUNCES,
+                   ANNOUNCE("\"id\":\"a1\",\"tool\":\"rm\",\"requester\":\"bot\""));
+        open += occupant_find_proposal(fake.occupant, str_of(id)) != NULL;
+    }
+    CHECK_INT(open, 5);
+    CHECK_STR(propose_many("agent", "p"), S("proposal p open\n"));
+    done();
+}
+
 /* A payload of about so many bytes. */
 static char *large(size_t bytes)
 {
