@@ -155,10 +155,11 @@ static void on_broken(void *user, struct str why, bool is_over)
 {
     struct moot *m = user;
 
-    set_why(m, why);
+    m->state = is_over ? MOOT_OVER : MOOT_WAITING;
     occupant_lost(m->occupant, is_over, moot_now());
+    set_why(m, why); /* who was told of lost calls may have tried something */
     arena_reset(&m->desk->given);
-    enter(m, is_over ? MOOT_OVER : MOOT_WAITING, m->why);
+    enter(m, m->state, m->why);
 }
 
 static struct str on_after(void *user)
@@ -250,19 +251,30 @@ static struct wire_settings wire_settings_of(const struct moot *m,
     };
 }
 
+/* Does not begin with a minus: commands would take the ids for options. */
+static void make_prefix(struct buf *out)
+{
+    uint8_t random[MOOT_PREFIX_BYTES * 3 / 4];
+
+    do {
+        buf_clear(out);
+        crypto_random(random, sizeof(random));
+        base64url_write(out, (struct str){ (const char *)random, sizeof(random) });
+    } while (out->ptr[0] == '-');
+}
+
 static struct occupant *occupant_of(struct moot *m, const struct moot_options *options)
 {
     CLEANUP(buf_done) struct buf prefix;
-    uint8_t random[MOOT_PREFIX_BYTES * 3 / 4];
+    struct hash_key key;
 
-    crypto_random(random, sizeof(random));
     buf_init(&prefix, MOOT_PREFIX_BYTES);
-    base64url_write(&prefix, (struct str){ (const char *)random, sizeof(random) });
-    if (prefix.ptr[0] == '-')
-        prefix.ptr[0] = '_'; /* on a command line it would be an option */
+    make_prefix(&prefix);
+    hash_key_random(&key);
     return occupant_new(&m->seat,
                         &(struct occupant_settings){
                             .id_prefix = buf_str(&prefix),
+                            .id_key = &key,
                             .hears_itself = options->hears_itself,
                             .reports = options->reports,
                             .call_timeout_ms = or_ms(options->call_timeout_ms, 60'000),

@@ -32,7 +32,7 @@ struct roster_entry;
 
 enum {
     MOOT_WHY_BYTES = 512,
-    MOOT_PREFIX_BYTES = 20, /* of random text that our ids begin with */
+    MOOT_PREFIX_BYTES = 16, /* of random text that our ids begin with */
     MOOT_LEAVE_MS = 5000,   /* for what was sent last to be judged */
     MOOT_GATEWAY_BYTES =
         64 << 20,            /* a gateway that takes larger envelopes is not believed */

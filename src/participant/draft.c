@@ -40,11 +40,15 @@ static void clear(struct buf *buf)
 
 struct str draft_id(struct occupant *o)
 {
-    struct pad *pad = &o->calls->pad;
-    int len = snprintf(pad->id, sizeof(pad->id), STR_FMT "-%" PRIu64,
-                       STR_ARG(o->settings.id_prefix), ++o->ids);
+    const struct hash_key *key = o->settings.id_key;
+    char *id = o->calls->pad.id;
+    int len = snprintf(id, ASK_ID, STR_FMT "-%" PRIu64, STR_ARG(o->settings.id_prefix),
+                       ++o->ids);
 
-    return (struct str){ pad->id, (size_t)len };
+    if (key)
+        len += snprintf(id + len, ASK_ID - (size_t)len, "-%08x",
+                        (uint32_t)hash_of(key, (struct str){ id, (size_t)len }));
+    return (struct str){ id, (size_t)len };
 }
 
 struct str draft_kind(struct occupant *o, struct str type, struct str method,

@@ -29,6 +29,10 @@ struct occupant *occupant_new(struct seat *seat, const struct occupant_settings 
     o->settings = *settings;
     memcpy(o->prefix, settings->id_prefix.ptr, settings->id_prefix.len);
     o->settings.id_prefix.ptr = o->prefix;
+    if (settings->id_key) {
+        o->id_key = *settings->id_key;
+        o->settings.id_key = &o->id_key;
+    }
     arena_init(&o->scratch, OCCUPANT_SCRATCH);
     arena_init(&o->names, OCCUPANT_SCRATCH);
     o->capsets = capsets_new();

@@ -44,6 +44,7 @@ struct occupant {
     void *user;
     struct occupant_settings settings;
     char prefix[OCCUPANT_PREFIX]; /* settings.id_prefix points here */
+    struct hash_key id_key;       /* settings.id_key, too */
 
     enum occupant_state state;
     struct moment now;     /* of the call that is under way, or the last one */
