@@ -159,6 +159,7 @@ struct moot_handlers {
 
 /* --- life ------------------------------------------------------------------------- */
 
+/* Bytes up to 1 GiB, numbers up to 10 million, depth up to 1024. */
 struct moot_limits {
     size_t envelope_bytes; /* received: 1 MiB, but never below what the gateway says */
     size_t outbox_bytes;   /* not yet sent: 4 MiB */

@@ -298,6 +298,37 @@ static struct moot_desk *desk_new(const struct moot_limits *limits)
     return desk;
 }
 
+static const char *limits_fault(const struct moot_limits *limits)
+{
+    const struct {
+        size_t given, most;
+        const char *fault;
+    } all[] = {
+#define BYTES(name) { limits->name, MOOT_MAX_BYTES, "limits." #name " is above 1 GiB" }
+#define COUNT_OF(name)                                                       \
+    {                                                                        \
+        limits->name, MOOT_MAX_COUNT, "limits." #name " is above 10 million" \
+    }
+        BYTES(envelope_bytes),
+        BYTES(outbox_bytes),
+        BYTES(served_bytes),
+        COUNT_OF(calls),
+        COUNT_OF(served),
+        COUNT_OF(proposals),
+        COUNT_OF(participants),
+        COUNT_OF(offenders),
+        COUNT_OF(recent),
+        { limits->depth, JSON_MAX_DEPTH, "limits.depth is above 1024" },
+#undef BYTES
+#undef COUNT_OF
+    };
+
+    for (size_t i = 0; i < COUNT(all); i++)
+        if (all[i].given > all[i].most)
+            return all[i].fault;
+    return NULL;
+}
+
 /* NULL, or what is wrong with them besides what the wire says. */
 static const char *options_fault(const struct moot_options *options)
 {
@@ -305,11 +336,9 @@ static const char *options_fault(const struct moot_options *options)
         return "there is no url in the options";
     if (!options->topic)
         return "there is no topic in the options";
-    if (options->limits.depth > JSON_MAX_DEPTH)
-        return "limits.depth is above 1024";
     if (options->after && strlen(options->after) > ENVELOPE_MAX_ID)
         return "after is no id of an envelope: it is too long";
-    return NULL;
+    return limits_fault(&options->limits);
 }
 
 static enum moot_err begin(struct moot *m, const struct moot_options *options)

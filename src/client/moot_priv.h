@@ -35,9 +35,11 @@ enum {
     MOOT_PREFIX_BYTES = 16, /* of random text that our ids begin with */
     MOOT_LEAVE_MS = 5000,   /* for what was sent last to be judged */
     MOOT_GATEWAY_BYTES =
-        64 << 20,            /* a gateway that takes larger envelopes is not believed */
-    MOOT_ROSTER_BYTES = 256, /* of a welcome, for each participant */
-    MOOT_TREE_FACTOR = 96,   /* bytes of a tree for each byte of its text */
+        64 << 20,             /* a gateway that takes larger envelopes is not believed */
+    MOOT_ROSTER_BYTES = 256,  /* of a welcome, for each participant */
+    MOOT_TREE_FACTOR = 96,    /* bytes of a tree for each byte of its text */
+    MOOT_MAX_BYTES = 1 << 30, /* of limits, so that nothing overflows */
+    MOOT_MAX_COUNT = 10'000'000,
 };
 
 /* What may be asked of a handle that is const is written here. */

@@ -173,8 +173,9 @@ static bool fits(const struct proposals *ps, const struct proposed *p, size_t si
 
     if (ps->by_id.count >= ps->max || ps->bytes + size > PROPOSALS_BYTES)
         return false;
-    return (p->is_mine && !p->owner.len) || (share.count <= ps->max / PROPOSALS_SHARES &&
-                          share.bytes + size <= PROPOSALS_BYTES / PROPOSALS_SHARES);
+    return (p->is_mine && !p->owner.len) ||
+           (share.count <= ps->max / PROPOSALS_SHARES &&
+            share.bytes + size <= PROPOSALS_BYTES / PROPOSALS_SHARES);
 }
 
 /* Where all of it is too much, it is known that there is such a proposal. */

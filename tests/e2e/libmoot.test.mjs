@@ -436,6 +436,11 @@ test('options that are wrong are refused with a reason, and a token is not repea
         [{ url: urlOf(gateway), topic: '' }, /./],
         [{ url: urlOf(gateway), topic: 't', token: 'se\ncret' }, /./],
         [{ url: urlOf(gateway), topic: 't', depth: 5000 }, /depth/],
+        [{ url: urlOf(gateway), topic: 't', envelope_bytes: 2 ** 60 }, /envelope_bytes is above/],
+        [{ url: urlOf(gateway), topic: 't', outbox_bytes: 2 ** 63 }, /outbox_bytes is above/],
+        [{ url: urlOf(gateway), topic: 't', served_bytes: 2 ** 63 }, /served_bytes is above/],
+        [{ url: urlOf(gateway), topic: 't', participants: 2 ** 60 }, /participants is above/],
+        [{ url: urlOf(gateway), topic: 't', recent: 2 ** 62 }, /recent is above/],
         [{ url: urlOf(gateway), topic: 't', after: 'x'.repeat(300) }, /after/],
     ]) {
         const answer = await probe.do('new', { ...options, err: 'invalid' });

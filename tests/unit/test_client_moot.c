@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libmoot in a room that the test plays itself, over loopback, in the same thread. */
-#include "moot.h"
-
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,20 +10,21 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "harness.h"
+#include "moot.h"
 #include "ws/handshake.h"
 #include "ws/ws.h"
 
 enum { STEPS = 500 /* of 10 ms at most */ };
 
-#define HEAD(id, from, kind)                                                             \
-    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"" id "\",\"from\":\"" from "\",\"kind\":\"" kind \
-    "\","
-#define WELCOME                                                                     \
-    HEAD("w", "system:gateway", "system/welcome")                                   \
-    "\"to\":[\"bot\"],\"payload\":{\"you\":{\"id\":\"bot\",\"capabilities\":["      \
+#define HEAD(id, from, kind)                                         \
+    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"" id "\",\"from\":\"" from \
+    "\",\"kind\":\"" kind "\","
+#define WELCOME                                                                \
+    HEAD("w", "system:gateway", "system/welcome")                              \
+    "\"to\":[\"bot\"],\"payload\":{\"you\":{\"id\":\"bot\",\"capabilities\":[" \
     "\"mcp/*\",\"chat\"]},\"participants\":[{\"id\":\"srv\",\"capabilities\":[]}]}}"
-#define PROPOSAL(id)                                                                  \
-    HEAD(id, "agent", "mcp/proposal:tools/call:rm")                                   \
+#define PROPOSAL(id)                                \
+    HEAD(id, "agent", "mcp/proposal:tools/call:rm") \
     "\"to\":[\"srv\"],\"payload\":{\"method\":\"tools/call\",\"params\":{\"name\":\"rm\"}}}"
 
 static struct {
