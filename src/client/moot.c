@@ -336,6 +336,8 @@ static const char *options_fault(const struct moot_options *options)
         return "there is no url in the options";
     if (!options->topic)
         return "there is no topic in the options";
+    if (!utf8_is_valid(str_of(options->name)) || !utf8_is_valid(str_of(options->version)))
+        return "name or version is not UTF-8";
     if (options->after && strlen(options->after) > ENVELOPE_MAX_ID)
         return "after is no id of an envelope: it is too long";
     return limits_fault(&options->limits);

@@ -54,7 +54,7 @@ static const char *uri_fault(struct str uri)
         (uri.ptr[0] | 0x20) > 'z')
         return "a URI begins with a scheme and a colon";
     for (size_t i = 0; i < uri.len; i++)
-        if (uri.ptr[i] <= ' ' || uri.ptr[i] == 0x7f || strchr("\"<>\\^`|", uri.ptr[i]))
+        if (uri.ptr[i] <= ' ' || uri.ptr[i] >= 0x7f || strchr("\"<>\\^`|", uri.ptr[i]))
             return "there is a character in the URI that none can hold";
     return NULL;
 }
@@ -146,6 +146,9 @@ static const char *field_fault(const struct field *field, struct str json,
     return field->fault ? field->fault(tree) : NULL;
 }
 
+/* In a list it would make all of it unreadable. */
+static const char not_text[] = "a title, description, name or type is not UTF-8";
+
 static const char *put_field(const struct offer *offer, const struct field *field,
                              struct arena *scratch, struct json_writer *w)
 {
@@ -156,7 +159,7 @@ static const char *put_field(const struct offer *offer, const struct field *fiel
         return NULL;
     if (field->type == JSON_STRING) {
         json_put_str(w, field->name, value);
-        return NULL;
+        return utf8_is_valid(value) ? NULL : not_text;
     }
     why = field_fault(field, value, scratch);
     json_key(w, field->name);
@@ -184,6 +187,9 @@ enum err offer_write(const struct offer *offer, struct arena *scratch, struct bu
 {
     const char *why = key_fault(offer);
     struct json_writer w;
+
+    if (!why && !utf8_is_valid(offer->name))
+        why = not_text;
 
     json_write_init(&w, out);
     json_object_open(&w);

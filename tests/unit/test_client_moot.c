@@ -196,6 +196,20 @@ static void enter(const struct moot_options *more)
 
 #define CHECK_TOLD(want) CHECK_STR(buf_str(&room.told), S(want))
 
+TEST(what_is_no_text_is_no_name)
+{
+    struct moot_options options = { .url = "ws://127.0.0.1:1", .topic = "t" };
+
+    options.name = "\xff";
+    CHECK_INT(moot_new(&options, &room.m), MOOT_INVALID);
+    CHECK_STR(str_of(moot_why(room.m)), S("name or version is not UTF-8"));
+    moot_free(room.m);
+    options.name = "calculator";
+    options.version = "\xff";
+    CHECK_INT(moot_new(&options, &room.m), MOOT_INVALID);
+    moot_free(room.m);
+}
+
 /* --- the end --- */
 
 static void ask_again(struct moot *m, void *, const struct moot_outcome *outcome)
