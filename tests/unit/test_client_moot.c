@@ -117,7 +117,9 @@ static void hear_frames(struct str bytes)
             say_frame(WS_OP_PONG, ev.body);
         else if (ev.type == WS_MESSAGE)
             buf_putf(&room.heard, STR_FMT "\n", STR_ARG(ev.body));
-        else
+        else if (ev.type == WS_CLOSE)
+            say_frame(WS_OP_CLOSE, S("\x03\xe8"));
+        if (ev.type == WS_NEED_MORE || ev.type == WS_CLOSE || ev.type == WS_VIOLATION)
             return;
     }
 }
@@ -186,7 +188,8 @@ static void enter(const struct moot_options *more)
     open_room();
     options.url = room.url;
     options.topic = "t";
-    options.handlers.on_state = on_state;
+    if (!options.handlers.on_state)
+        options.handlers.on_state = on_state;
     if (!options.handlers.on_proposal)
         options.handlers.on_proposal = on_proposal;
     CHECK_INT(moot_new(&options, &room.m), MOOT_OK);
@@ -292,4 +295,229 @@ TEST(no_id_looks_like_an_option)
         CHECK(id[0] != '-');
         close_room();
     }
+}
+
+/* --- handlers that do everything they may --- */
+
+static struct moot_call *kept;
+static char last_id[MOOT_ID];
+static bool leaves;
+
+static void on_done(struct moot *m, void *user, const struct moot_outcome *outcome);
+static void on_progress(struct moot *m, void *user, const struct moot_progress *progress);
+static void serve_later(struct moot *m, void *user, struct moot_call *call);
+
+static void add_tools(struct moot *m)
+{
+    CHECK_INT(moot_add_tool(m, &(struct moot_tool){ .name = "t", .call = serve_later }),
+              MOOT_OK);
+}
+
+static void decide_all(struct moot *m)
+{
+    struct moot_proposal p;
+    size_t at = 0;
+
+    while (moot_next_proposal(m, &at, &p)) {
+        struct moot_decision decision = { .id = p.id, .on_done = on_done };
+
+        (void)(at % 2 ? moot_reject(m, &decision) : moot_fulfil(m, &decision));
+        (void)moot_find_proposal(m, p.id, &p);
+    }
+}
+
+static void meddle(struct moot *m)
+{
+    struct moot_request request = { .to = "srv",
+                                    .method = "tools/call",
+                                    .name = "x",
+                                    .on_done = on_done,
+                                    .on_progress = on_progress };
+    struct moot_participant who;
+
+    (void)moot_cancel(m, last_id, "never mind");
+    (void)moot_request(m, &request, last_id);
+    request.how = MOOT_PROPOSE;
+    (void)moot_request(m, &request, NULL);
+    (void)moot_send(m,
+                    &(struct moot_envelope){ .kind = "chat",
+                                             .payload = "{\"text\":\"x\"}",
+                                             .on_done = on_done },
+                    NULL);
+    decide_all(m);
+    (void)moot_remove_tool(m, "t");
+    add_tools(m);
+    (void)moot_find_participant(m, "srv", &who);
+    (void)moot_parse(m, moot_capabilities(m));
+    if (kept) {
+        (void)moot_call_progress(kept, 1, 2, "half");
+        (void)moot_reply_text(kept, "done");
+        kept = NULL;
+    }
+    if (leaves)
+        moot_leave(m);
+}
+
+static void on_done(struct moot *m, void *, const struct moot_outcome *outcome)
+{
+    static int count;
+
+    tell("ended", outcome->id);
+    if (++count % 8)
+        meddle(m);
+}
+
+static void on_progress(struct moot *m, void *, const struct moot_progress *progress)
+{
+    (void)moot_cancel(m, progress->id, NULL);
+}
+
+static void serve_later(struct moot *m, void *, struct moot_call *call)
+{
+    meddle(m);
+    kept = call;
+    CHECK_STR(str_of(moot_call_name(call)), S("t"));
+    moot_call_on_cancel(call, serve_later);
+    if (moot_call_is_cancelled(call))
+        meddle(m);
+}
+
+static void any_state(struct moot *m, void *, enum moot_state state, const char *why)
+{
+    on_state(m, NULL, state, why);
+    meddle(m);
+}
+
+static void any_welcome(struct moot *m, void *, bool)
+{
+    meddle(m);
+}
+
+static void any_presence(struct moot *m, void *, enum moot_presence,
+                         const struct moot_participant *who)
+{
+    meddle(m);
+    tell("presence", who->id);
+}
+
+static void any_gap(struct moot *m, void *, uint64_t)
+{
+    meddle(m);
+}
+
+static void any_message(struct moot *m, void *, const struct moot_message *message)
+{
+    meddle(m);
+    tell("message", message->id);
+    (void)moot_payload(m, message);
+}
+
+static void any_chat(struct moot *m, void *, const struct moot_message *message,
+                     const char *text)
+{
+    meddle(m);
+    tell(message->from, text);
+}
+
+static void any_proposal(struct moot *m, void *, const struct moot_proposal *p)
+{
+    meddle(m);
+    buf_putf(&room.told, "proposal %s %.*s\n", p->id, (int)p->params.len, p->params.ptr);
+}
+
+static void any_refusal(struct moot *m, void *, const struct moot_refusal *refusal)
+{
+    meddle(m);
+    tell("refusal", refusal->error);
+}
+
+static void any_offence(struct moot *m, void *, const struct moot_offence *offence)
+{
+    meddle(m);
+    tell("offence", offence->what);
+}
+
+static const char *const said[] = {
+    HEAD("1", "agent", "chat") "\"payload\":{\"text\":\"hi\"}}",
+    PROPOSAL("p1"),
+    PROPOSAL("p2"),
+    HEAD("2", "ann",
+         "mcp/reject") "\"correlation_id\":\"p1\",\"payload\":{\"reason\":\"r\"}}",
+    HEAD(
+        "3", "ann",
+        "mcp/request:tools/call:t") "\"to\":[\"bot\"],\"payload\":{\"jsonrpc\":\"2.0\","
+                                    "\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"_meta\":{\"progressToken\":1}}}}",
+    HEAD(
+        "4", "ann",
+        "mcp/request:tools/call:t") "\"to\":[\"bot\"],\"payload\":{\"jsonrpc\":\"2.0\","
+                                    "\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"t\"}}}",
+    HEAD(
+        "5", "ann",
+        "mcp/request:notifications/cancelled") "\"to\":[\"bot\"],\"correlation_id\":\"4\","
+                                               "\"payload\":{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}}",
+    HEAD(
+        "6", "ann",
+        "mcp/request:notifications/authorization/request") "\"payload\":{\"method\":\"notifications/authorization/request\",\"params\":{\"id\":\"a\","
+                                                           "\"tool\":\"rm\",\"requester\":\"agent\"}}}",
+    HEAD("7", "system:gateway", "system/presence") "\"payload\":{\"event\":\"leave\","
+                                                   "\"participant\":{\"id\":\"srv\"}}}",
+    HEAD("8", "system:gateway",
+         "system/gap") "\"to\":[\"bot\"],\"payload\":{\"missed\":1}}",
+    HEAD("9", "system:gateway",
+         "system/error") "\"to\":[\"bot\"],\"payload\":{\"error\":\"paused\","
+                         "\"message\":\"no\"}}",
+    HEAD("10", "ann", "mcp/request:tools/call:t") "\"payload\":{}}",
+    WELCOME,
+    HEAD("11", "agent", "chat") "\"payload\":{\"text\":\"bye\"}}",
+};
+
+static void enter_meddling(void)
+{
+    kept = NULL;
+    last_id[0] = '\0';
+    enter(&(struct moot_options){
+        .limits = { .calls = 20, .proposals = 8, .served = 2 },
+        .handlers = { .on_state = any_state,
+                      .on_welcome = any_welcome,
+                      .on_presence = any_presence,
+                      .on_gap = any_gap,
+                      .on_message = any_message,
+                      .on_chat = any_chat,
+                      .on_proposal = any_proposal,
+                      .on_refusal = any_refusal,
+                      .on_offence = any_offence },
+    });
+    add_tools(room.m);
+}
+
+TEST(handlers_may_do_everything)
+{
+    enter_meddling();
+    for (size_t i = 0; i < COUNT(said); i++) {
+        say(said[i]);
+        for (int j = 0; j < 3; j++)
+            CHECK_INT(step(), MOOT_OK);
+    }
+    step_until("agent bye");
+    CHECK(strstr(room.told.ptr, "proposal p1 {\"name\":\"rm\"}"));
+    CHECK(strstr(room.told.ptr, "offence kind_payload_mismatch"));
+    CHECK(strstr(room.told.ptr, "refusal paused"));
+    CHECK(strstr(room.told.ptr, "presence srv"));
+    say_frame(WS_OP_CLOSE, S("\x03\xf0"));
+    step_until("over");
+    close_room();
+}
+
+TEST(handlers_may_leave_at_any_time)
+{
+    for (size_t i = 0; i < COUNT(said); i++) {
+        leaves = false;
+        enter_meddling();
+        leaves = true;
+        say(said[i]);
+        step_until("over left");
+        CHECK_INT(moot_step(room.m), MOOT_ENDED);
+        close_room();
+    }
+    leaves = false;
 }
