@@ -2,9 +2,13 @@
 /*
  * Deciding on what others proposed, or want authorized.
  */
+#include "base/cleanup.h"
+#include "json/json.h"
 #include "participant/calls_priv.h"
 #include "participant/occupant_priv.h"
 #include "participant/proposals.h"
+
+enum { TREE_FACTOR = 96 }; /* bytes of a tree for each byte of its text */
 
 static enum err fail(enum err err, const char **ret_why, const char *why)
 {
@@ -157,6 +161,17 @@ static bool says_the_same(struct str a, struct str b)
     }
 }
 
+/* A name that stands twice means different things to different readers: what runs would
+ * not be what somebody was shown. */
+static bool is_plain(struct str params)
+{
+    CLEANUP(arena_done) struct arena arena;
+    const struct json *tree;
+
+    arena_init(&arena, params.len * TREE_FACTOR + OCCUPANT_SCRATCH);
+    return json_parse(params, &arena, &tree, NULL) == OK;
+}
+
 /* Whom and what to ask: as proposed, as far as that was said. */
 static enum err read_terms(struct occupant *o, const struct proposed *p,
                            const struct deciding *deciding, struct call_terms *ret,
@@ -173,6 +188,8 @@ static enum err read_terms(struct occupant *o, const struct proposed *p,
         return fail(ERR_INVALID, ret_why, "params is not a JSON object");
     if (!p->params.len)
         return fail(ERR_PROPOSAL_STATE, ret_why, "what is proposed is not known in full");
+    if (!is_plain(deciding->params.len ? deciding->params : p->params))
+        return fail(ERR_INVALID, ret_why, "a name stands twice in params, or too deeply");
     *ret = (struct call_terms){
         .stage = CALL_ASKED,
         .method = p->method,

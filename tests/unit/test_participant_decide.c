@@ -62,6 +62,24 @@ TEST(a_fulfilment_says_whether_it_was_edited)
     }
 }
 
+TEST(what_others_read_differently_is_not_fulfilled)
+{
+    static const char twice[] =
+        "\"payload\":{\"method\":\"tools/call\",\"params\":{\"name\":\"rm\","
+        "\"arguments\":{\"f\":\"/tmp/x\",\"\\u0066\":\"/\"}}}";
+    struct deciding deciding = on_p;
+    const char *why = "";
+
+    begin();
+    CHECK_STR(hear("agent", "p", PROPOSAL, twice), S("proposal p open\n"));
+    deciding.to = S("srv");
+    CHECK_INT(occupant_fulfil(fake.occupant, &deciding, fake.now, &why), ERR_INVALID);
+    CHECK_STR(str_of(why), S("a name stands twice in params, or too deeply"));
+    deciding.params = S("{\"name\":\"rm\"}");
+    CHECK_INT(occupant_fulfil(fake.occupant, &deciding, fake.now, &why), OK);
+    done();
+}
+
 TEST(white_space_in_strings_is_compared)
 {
     static const struct {
