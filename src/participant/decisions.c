@@ -226,6 +226,14 @@ static struct entry *enter_listed(struct occupant *o, const struct listed *liste
     return entry;
 }
 
+/* Its id is used again: what was decided is not open once more, but something else is.
+ * What is open stays as somebody may have been shown it. */
+static bool is_another(const struct proposed *p, const struct listed *listed)
+{
+    return p->state != PROPOSED_OPEN && !p->owner.len &&
+           !str_eq(p->proposer, listed->proposer);
+}
+
 static void list_one(struct occupant *o, struct json_span item, enum welcome_type type)
 {
     struct listed listed;
@@ -237,7 +245,8 @@ static void list_one(struct occupant *o, struct json_span item, enum welcome_typ
     if (clock_parse(listed.created, &created_ms))
         created_ms = o->now.wall_ms;
     entry = proposals_find(o->proposals, listed.id);
-    if (!entry || (entry->is_partial && listed.envelope.type == JSON_OBJECT))
+    if (!entry || is_another(&entry->proposed, &listed) ||
+        (entry->is_partial && listed.envelope.type == JSON_OBJECT))
         entry = enter_listed(o, &listed);
     if (!entry || entry->proposed.owner.len)
         return;

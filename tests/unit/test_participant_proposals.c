@@ -234,6 +234,19 @@ TEST(a_list_may_be_wrong)
     }
 }
 
+TEST(what_is_listed_under_an_id_that_is_used_again_is_something_else)
+{
+    begin();
+    CHECK_STR(hear("eve", "p", PROPOSAL, TO_SRV PROPOSES), S("proposal p open\n"));
+    CHECK_STR(come_back("[{" LISTED ENVELOPE("p", "agent", PROPOSAL) "}]"), S(WELCOME));
+    CHECK_STR(find("p")->proposer, S("eve")); /* as it was shown */
+    (void)hear("ann", "d", "mcp/reject", ABOUT("p") "\"payload\":{}");
+    CHECK_STR(come_back("[{" LISTED ENVELOPE("p", "agent", PROPOSAL) "}]"),
+              S(WELCOME "proposal p open\n"));
+    CHECK_STR(find("p")->proposer, S("agent"));
+    done();
+}
+
 TEST(what_is_not_listed_when_a_connection_begins_is_over)
 {
     begin();
