@@ -15,7 +15,8 @@ enum { FEW_MEMBERS = 8 };
 struct builder {
     struct arena *arena;
     const char *start, *at, *end;
-    struct json *open[JSON_TREE_DEPTH + 1]; /* open[0] is a list whose one item is the root */
+    struct json
+        *open[JSON_TREE_DEPTH + 1]; /* open[0] is a list whose one item is the root */
     struct json *last[JSON_TREE_DEPTH + 1]; /* the newest child of each */
     size_t depth;
     struct str key; /* ptr NULL: the next string in an object is a name */

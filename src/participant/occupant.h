@@ -92,7 +92,8 @@ struct occupant_limits {
 struct occupant_settings {
     struct str id_prefix; /* random, at most 24 bytes: our ids begin with it */
     /* So that nobody uses our next ids before us, which the gateway would then refuse:
-     * each ends with what only this key makes. NULL: they are counted, and that is all. */
+     * each ends with what only this key makes. NULL: they are counted, and that is all.
+     */
     const struct hash_key *id_key;
     bool hears_itself;
     bool reports;
