@@ -41,3 +41,23 @@ test('what was sent before leaving is judged, all of it', async () => {
     await bot.event('ended');
     await bot.stop();
 });
+
+test('who hears only what is for him still learns what became of his proposal', async () => {
+    const topic = freshTopic();
+    const alice = await gateway.join('alice', { topic });
+    const tool = await startParticipant(gateway, 'eve', { topic });
+    const bot = await startParticipant(gateway, 'bot', { topic, is_directed: true });
+    await tool.do('add_tool', { name: 'add', says: 'three' });
+    await bot.do('request', { to: 'eve', method: 'tools/call', name: 'add', how: 'propose', tag: 'p' });
+    const proposal = await expect(alice, (json) => json.kind === 'mcp/proposal:tools/call:add');
+    alice.send(envelope('alice', 'mcp/request:tools/call:add', {
+        to: ['eve'], correlation_id: proposal.id,
+        payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add', arguments: {} } },
+    }));
+    const { type, by } = await bot.event('progress', (event) => event.type !== 'proposed');
+    assert.deepEqual([type, by], ['taken_up', 'alice']);
+    const outcome = await bot.outcome('p');
+    assert.deepEqual([outcome.type, outcome.by, outcome.json.content[0].text], ['result', 'eve', 'three']);
+    await bot.stop();
+    await tool.stop();
+});
