@@ -19,7 +19,8 @@
  * of open proposals; answers MCP requests for what was registered.
  *
  * A handle belongs to one thread at a time; different handles know nothing of each other.
- * There are no threads and no global state. Handlers are called from inside moot_step()
+ * There is no global state, and no thread but that of resolves_in_thread, which touches
+ * nothing of the handle. Handlers are called from inside moot_step()
  * and moot_run() alone, never from the function that asked; they may call everything but
  * those two and moot_free(). What a handler is given is valid until it returns, unless
  * something else is said. Texts that are given are copied. Zero and NULL stand for the
@@ -130,7 +131,7 @@ struct moot_offence {
     struct moot_str text; /* as it came; may be anything */
 };
 
-/* The gateway refused what we sent. */
+/* The gateway refused what we sent, and no on_done tells it. */
 struct moot_refusal {
     const char *id;              /* of our envelope, or "" */
     const char *error, *message; /* "capability_violation", a sentence */
@@ -208,7 +209,8 @@ MOOT_API short moot_events(const struct moot *m);
 MOOT_API int moot_timeout(const struct moot *m);
 MOOT_API enum moot_err moot_step(struct moot *m);
 
-/* Steps until moot_stop() (MOOT_OK), or it is over (MOOT_ENDED; moot_why() says why). */
+/* Steps until moot_stop() (MOOT_OK), or it is over (MOOT_ENDED; moot_why() says why).
+ * MOOT_FULL: there is no descriptor left. */
 MOOT_API enum moot_err moot_run(struct moot *m);
 MOOT_API void moot_stop(struct moot *m); /* from a handler or a signal handler */
 
@@ -224,7 +226,8 @@ MOOT_API void *moot_user(const struct moot *m);
 
 /* "" before the first welcome. */
 MOOT_API const char *moot_id(const struct moot *m);
-/* The last envelope heard, for moot_options.after of another run; "" before. */
+/* The last envelope heard, for moot_options.after of another run; before, what was given
+ * there, or "". */
 MOOT_API const char *moot_last(const struct moot *m);
 MOOT_API struct moot_str moot_capabilities(const struct moot *m); /* ours, a JSON array */
 
@@ -232,7 +235,8 @@ MOOT_API struct moot_str moot_capabilities(const struct moot *m); /* ours, a JSO
  */
 MOOT_API bool moot_may(struct moot *m, const char *kind, const char *payload);
 
-/* Who else is here. Start with *at = 0; false at the end. Valid until the next step. */
+/* Who else is here. Start with *at = 0; false at the end. Valid until the handler
+ * returns, or the next step. */
 MOOT_API bool moot_next_participant(const struct moot *m, size_t *at,
                                     struct moot_participant *ret);
 MOOT_API bool moot_find_participant(const struct moot *m, const char *id,
@@ -333,7 +337,7 @@ MOOT_API enum moot_err moot_notify(struct moot *m, const char *to, const char *m
 /* --- deciding ---------------------------------------------------------------------- */
 
 /* Open ones and some that were decided, oldest first: start with *at = 0; false at the
- * end. Valid until the next step. */
+ * end. Valid until the handler returns, or the next step. */
 MOOT_API bool moot_next_proposal(const struct moot *m, size_t *at,
                                  struct moot_proposal *ret);
 MOOT_API bool moot_find_proposal(const struct moot *m, const char *id,
@@ -344,7 +348,7 @@ MOOT_API bool moot_find_proposal(const struct moot *m, const char *id,
 struct moot_decision {
     const char *id;
     const char *to;     /* whom to ask, where the proposal does not say; else NULL */
-    const char *params; /* edited; NULL: as proposed */
+    const char *params; /* edited; NULL: as proposed. No name may stand twice in it */
     const char *reason; /* of an authorization; may be NULL */
     uint32_t timeout_ms;
     moot_on_done *on_done;
@@ -361,7 +365,8 @@ MOOT_API enum moot_err moot_approve(struct moot *m, const struct moot_decision *
 /* --- serving MCP ------------------------------------------------------------------- */
 
 /* Called for each request that was checked and is addressed to us. It answers with one of
- * moot_reply…(), now or later: the call is valid until then. */
+ * moot_reply…(), now or later: the call is valid until then, or moot_free(). Who asked
+ * may have left, or cancelled: a reply is wanted all the same, and does no harm. */
 typedef void moot_serve(struct moot *m, void *user, struct moot_call *call);
 
 struct moot_tool {
