@@ -420,7 +420,7 @@ int moot_fd(const struct moot *m)
 
 short moot_events(const struct moot *m)
 {
-    return is_over(m) ? 0 : wire_events(m->wire);
+    return (short)(is_over(m) ? 0 : wire_events(m->wire));
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)

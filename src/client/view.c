@@ -5,10 +5,9 @@
  * can hold; should it ever be full, a text is empty.
  */
 #include "client/moot_priv.h"
+#include "participant/keep.h"
 #include "participant/proposals.h"
 #include "participant/roster.h"
-
-static const char replacement[] = "\xef\xbf\xbd";
 
 static size_t count_nuls(struct str text)
 {
@@ -31,13 +30,11 @@ char *view_copy(struct arena *arena, struct str text)
     while (nuls--) {
         size_t len = str_find(text, '\0', 0);
 
-        memcpy(at, text.ptr, len);
-        memcpy(at + len, replacement, 3);
-        at += len + 3;
+        (void)keep_str(&at, str_slice(text, 0, len));
+        (void)keep_str(&at, S("\xef\xbf\xbd"));
         text = str_slice(text, len + 1, text.len);
     }
-    if (text.len)
-        memcpy(at, text.ptr, text.len);
+    (void)keep_str(&at, text);
     return copy;
 }
 
