@@ -14,14 +14,17 @@ static void draw_row(struct tui *tui, struct area area, unsigned row, size_t ind
     struct span at = { area.row + row, 1, area.columns };
     bool is_chosen = index == people_chosen(&tui->people);
     unsigned name = NAME_COLUMNS < area.columns / 2 ? NAME_COLUMNS : area.columns / 2;
+    enum style style = STYLE_CHOSEN;
     struct buf text;
 
     buf_init(&text, 1024);
     tell_put_name(&text, str_of(person->id));
+    if (!is_chosen)
+        style = person->is_me ? STYLE_ME : style_of_name(buf_str(&text));
     if (is_chosen)
         canvas_fill(&tui->canvas, (struct span){ at.row, 0, at.end }, STYLE_CHOSEN);
     (void)canvas_put_cut(&tui->canvas, (struct span){ at.row, 1, name }, buf_str(&text),
-                         is_chosen ? STYLE_CHOSEN : style_of_name(buf_str(&text)));
+                         style);
     buf_clear(&text);
     tell_put_name(&text, str_of(person->is_me ? "you" : person->type));
     (void)canvas_put_cut(&tui->canvas,

@@ -144,6 +144,34 @@ test('a proposal is rejected with a reason', withRoom({}, async (room, terminal,
     assert.equal((await expect(bot, (json) => json.kind === 'mcp/reject')).payload.reason, 'never');
 }));
 
+test('what is one\'s own is withdrawn, not decided', withRoom({}, async (room, terminal, bot) => {
+    const withdrawn = async (id) => expect(bot, (json) => json.kind === 'mcp/withdraw' && json.correlation_id === id);
+    const propose = async (tool) => {
+        await terminal.type(`/propose files ${tool}`);
+        await terminal.press('Enter');
+        await terminal.sees(`proposes ${tool}`);
+        return expect(bot, (json) => json.kind === `mcp/proposal:tools/call:${tool}`);
+    };
+
+    const first = await propose('first');
+    assert.doesNotMatch(await terminal.screen(), /waits/);
+    await terminal.press('F2');
+    await terminal.sees('It is your own');
+    await terminal.press('a');
+    await terminal.sees('it is your own: others decide on it, you can withdraw it');
+    await terminal.press('w');
+    await terminal.sees('y withdraw it');
+    await terminal.press('y');
+    await withdrawn(first.id);
+    await terminal.sees(/first → files {2}withdrawn/);
+    const second = await propose('second');
+    const [, number] = /second → files.*#(\d+)/.exec(await terminal.screen());
+    await terminal.type(`/withdraw ${number}`);
+    await terminal.press('Enter');
+    await withdrawn(second.id);
+    await terminal.sees(/second → files {2}withdrawn/);
+}));
+
 test('what arrives or goes meanwhile changes neither the choice nor the verdict', withRoom({ columns: 80, rows: 24 }, async (room, terminal, bot, files) => {
     room.propose(bot, 'first', { n: 1 }, { id: 'p-1' });
     room.propose(bot, 'second', { n: 2 }, { id: 'p-2' });

@@ -155,7 +155,7 @@ test('commands, participants and tools are completed; tools are asked for', with
     const call = await expect(files, (json) => json.kind === 'mcp/request:tools/call:read_file');
     assert.deepEqual(call.payload.params.arguments, { path: '/etc/motd', deep: { a: [1] } });
     files.send(answer(call, 'welcome'));
-    assert.doesNotMatch(await terminal.sees('answers: welcome'), /tools\/list/);
+    assert.doesNotMatch(await terminal.sees('answers: welcome'), /tools\/list|read_dir|said before/);
     await terminal.type('hello @fi');
     await terminal.press('Tab');
     await terminal.sees('› hello @files');
@@ -283,6 +283,17 @@ test('one leaves with a command, a key or a signal', async () => {
         } finally {
             await terminal.close();
         }
+    }
+});
+
+test('without a server the local one is asked, as the person of its token', async () => {
+    const terminal = await startTerminal([program, 'join', 'local', '--data', gateway.data]);
+
+    try {
+        await terminal.sees('You are human.');
+        await terminal.sees('connected');
+    } finally {
+        await terminal.close();
     }
 });
 

@@ -102,6 +102,28 @@ TEST(a_thread_is_a_tree_with_its_state)
     timeline_done(&t);
 }
 
+TEST(a_call_that_is_not_as_proposed_shows_its_arguments)
+{
+    static const struct step edited = {
+        S("r1"),
+        S("human"),
+        S(CALL),
+        S("p1"),
+        S("{\"params\":{\"name\":\"read_file\",\"arguments\":{\"path\":\"/etc\"}}}"),
+        S("files")
+    };
+    struct timeline t;
+
+    begin(&t, "C.UTF-8");
+    say(&t, &thread[1]);
+    say(&t, &edited);
+    check_screen(
+        &t, 2, 90,
+        S("|14:02 bot          proposes read_file → files (path: \"/etc/motd\")  open  #1\n"
+          "|14:02 └ human      calls read_file → files (path: \"/etc\")  waiting  #2\n"));
+    timeline_done(&t);
+}
+
 TEST(what_is_too_wide_is_wrapped_below_the_text)
 {
     struct timeline t;
