@@ -59,19 +59,19 @@ static int find_local(const struct session_options *o, struct session_target *ta
     return code;
 }
 
-int session_find(const struct session_options *o, struct session_target *target)
+int session_find(const struct session_options *options, struct session_target *ret)
 {
     const char *from_env = getenv("MOOT_SERVER");
-    const char *url = o->server;
+    const char *url = options->server;
 
-    buf_init(&target->url, PATH_BYTES);
-    buf_init(&target->token, CLI_TOKEN_MAX);
-    if (!url && !o->data && from_env && *from_env)
+    buf_init(&ret->url, PATH_BYTES);
+    buf_init(&ret->token, CLI_TOKEN_MAX);
+    if (!url && !options->data && from_env && *from_env)
         url = from_env;
     if (!url)
-        return find_local(o, target);
-    buf_put(&target->url, str_of(url));
-    return cli_read_token(o->token_file, &target->token);
+        return find_local(options, ret);
+    buf_put(&ret->url, str_of(url));
+    return cli_read_token(options->token_file, &ret->token);
 }
 
 /* --- telling --- */
