@@ -3,8 +3,9 @@
  * moot approve, reject, withdraw: what becomes of a proposal. It is named by its whole
  * id, so that none is decided that was not meant.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
@@ -21,7 +22,7 @@ enum { CALL_MS = 60'000, MAX_MS = 86'400'000 };
 struct decide_options {
     struct session_options session;
     const char *edit_args, *to, *reason, *timeout;
-    bool vote;
+    bool vote, yes;
 };
 
 #define OPT(member) CLI_AT(struct decide_options, member)
@@ -33,6 +34,7 @@ struct decision {
     struct buf reason;
     struct buf arguments; /* --edit-args, read */
     struct buf params;    /* with those */
+    struct buf shown;     /* what somebody at a terminal was asked about */
 };
 
 /* --- about a proposal --- */
@@ -209,6 +211,80 @@ static void fulfil(struct session *session, const struct moot_proposal *p)
         session_end(session, session_fail(session, err));
 }
 
+/* Whoever sits at a terminal sees what will run before it does: since the list was read,
+ * the id may have come to stand for something else. A script has decided already. */
+static bool asks(const struct session *session)
+{
+    const struct decision *decision = session->user;
+
+    return session->talks && !decision->options->yes && isatty(STDIN_FILENO);
+}
+
+static void put_question(struct buf *out, const struct decision *decision,
+                         const struct moot_proposal *p)
+{
+    const char *to = p->to_count ? p->to[0] : decision->options->to;
+    struct str params = { p->params.ptr, p->params.len };
+
+    plain_put(out, str_of(p->proposer), PLAIN_LINE);
+    buf_put(out, p->owner ? S(" calls ") : S(" proposes "));
+    plain_put(out, str_of(p->method), PLAIN_LINE);
+    if (p->name) {
+        buf_putc(out, ' ');
+        plain_put(out, str_of(p->name), PLAIN_LINE);
+    }
+    buf_put(out, S(" at "));
+    plain_put(out, str_of(p->owner ? p->owner : to), PLAIN_LINE);
+    buf_put(out, decision->options->edit_args ? S(", edited by you:\n  ") : S(":\n  "));
+    plain_put(out, decision->options->edit_args ? buf_str(&decision->arguments) : params,
+              PLAIN_JSON);
+    if (p->reason) {
+        buf_put(out, S("\nbecause "));
+        plain_put(out, str_of(p->reason), PLAIN_LINE);
+    }
+    buf_put(out, S("\nRun it? [y/N] "));
+}
+
+static void ask(struct session *session, const struct moot_proposal *p)
+{
+    struct decision *decision = session->user;
+
+    put_question(&decision->shown, decision, p);
+    fputs(buf_cstr(&decision->shown), stderr);
+    session->reads_input = true;
+}
+
+static bool is_what_was_shown(const struct decision *decision,
+                              const struct moot_proposal *p)
+{
+    struct buf now;
+    bool is_same;
+
+    buf_init(&now, TEXT_BYTES);
+    put_question(&now, decision, p);
+    is_same = str_eq(buf_str(&now), buf_str(&decision->shown));
+    buf_done(&now);
+    return is_same;
+}
+
+static void on_answer(struct session *session)
+{
+    struct moot_proposal p;
+    char line[64];
+    ssize_t got = read(STDIN_FILENO, line, sizeof(line));
+
+    session->reads_input = false;
+    if (got < 1 || (line[0] != 'y' && line[0] != 'Y'))
+        session_end(session, (cli_fail("it was not run"), CLI_REFUSED));
+    else if (!find(session, &p))
+        return;
+    else if (!is_what_was_shown(session->user, &p))
+        session_end(session,
+                    (cli_fail("the id stands for another proposal now"), CLI_REFUSED));
+    else
+        fulfil(session, &p);
+}
+
 static void begin_approve(struct session *session)
 {
     struct decision *decision = session->user;
@@ -226,6 +302,8 @@ static void begin_approve(struct session *session)
         code = check_approval(decision, &p);
         if (code)
             session_end(session, code);
+        else if (asks(session))
+            ask(session, &p);
         else
             fulfil(session, &p);
         return;
@@ -317,12 +395,15 @@ static int decide(const struct decide_options *o, void (*on_begin)(struct sessio
                   char **arguments, size_t count)
 {
     struct decision decision = { .options = o, .id = arguments[0] };
-    struct session_plan plan = { .on_begin = on_begin, .user = &decision };
+    struct session_plan plan = { .on_begin = on_begin,
+                                 .on_input = on_answer,
+                                 .user = &decision };
     int code;
 
     buf_init(&decision.reason, REASON_BYTES);
     buf_init(&decision.arguments, TEXT_BYTES);
     buf_init(&decision.params, TEXT_BYTES);
+    buf_init(&decision.shown, TEXT_BYTES);
     put_words(&decision.reason, o->reason, arguments + 1, count - 1);
     code = read_decision(&decision);
     if (code == CLI_OK)
@@ -330,6 +411,7 @@ static int decide(const struct decide_options *o, void (*on_begin)(struct sessio
     buf_done(&decision.reason);
     buf_done(&decision.arguments);
     buf_done(&decision.params);
+    buf_done(&decision.shown);
     return code;
 }
 
@@ -355,6 +437,7 @@ static const struct cli_option approve_options[] = {
     { "--timeout",   "TIME", "how long to wait: 30 (seconds), 5m, 2h; default 1m",    OPT(timeout) },
     { "--vote",      NULL,   "only say that you are for it (mcp/approve)",            OPT(vote) },
     { "--reason",    "TEXT", "of an authorization or a vote",                         OPT(reason) },
+    { "--yes",       NULL,   "run it without asking, also at a terminal",             OPT(yes) },
     CLI_SESSION(struct decide_options),
 };
 /* clang-format on */
@@ -365,7 +448,8 @@ const struct cli_command cli_approve = {
     .name = "approve",
     .usage = "TOPIC PROPOSAL [OPTIONS]",
     .summary = "make the call that a proposal proposes; prints its result",
-    .more = "  moot approve lobby 8c0d-17 --edit-args '{\"path\":\"/tmp/older\"}'\n",
+    .more = "At a terminal it shows what will run and asks; elsewhere it runs.\n\n"
+            "  moot approve lobby 8c0d-17 --edit-args '{\"path\":\"/tmp/older\"}'\n",
     .options = approve_options,
     .option_count = COUNT(approve_options),
     .min_arguments = 1,

@@ -110,6 +110,9 @@ test('terminal: who waits is told what for, and what is done is shown before', {
     const [, id] = /proposed as (\S+); it waits/.exec(await waiting.shows(/proposed as \S+; it waits/));
     const deciding = new Terminal('bob', `moot approve room ${id}`);
 
+    await deciding.shows(/because because\nRun it\? \[y\/N\]/);
+    deciding.type('y', 'Enter');
+
     assert.match(await deciding.shows(/\[ended 0\]/), /moot: making the call: bot -> calc {2}raw {"x":1}: because/);
     assert.match(await waiting.shows(/\[ended 0\]/), /moot: bob makes the call/);
     for (const terminal of [waiting, deciding])
@@ -125,4 +128,63 @@ test('terminal: TAB completes in bash', { skip }, async () => {
     terminal.type('C-u', 'moot call --topic=roo', 'Tab', 'cal', 'Tab');
     await terminal.shows(/moot call --topic=room calc$/m);
     terminal.end();
+});
+
+const proposing = { kind: 'mcp/proposal:tools/call:raw', to: ['calc'] };
+
+async function proposed(bot, args, id) {
+    const sent = bot.send(envelope('bot', proposing.kind, { to: proposing.to, ...(id ? { id } : {}),
+        payload: { method: 'tools/call', params: { name: 'raw', arguments: args } } }));
+
+    await expect(bot, (json) => json.id === sent.id && json.kind === proposing.kind);
+    return sent.id;
+}
+
+test('terminal: approve shows what will run, all of it, and asks; only a y runs it', { skip }, async () => {
+    const bot = await gateway.join('bot');
+    const cases = [['n', 4, false], ['', 4, false], ['y', 0, true]];
+
+    for (const [answer, status, runs] of cases) {
+        const id = await proposed(bot, { path: hostile, long: 'x'.repeat(1500) });
+        const terminal = new Terminal('bob', `moot approve room ${id}`);
+        const screen = await terminal.shows(/Run it\? \[y\/N\]/);
+
+        assert.match(screen, /^bot proposes tools\/call raw at calc:$/m);
+        assert.ok(screen.replaceAll('\n', '').includes(`"path":"${shown}`));
+        assert.ok(screen.replaceAll('\n', '').includes(`"long":"${'x'.repeat(1500)}"`), 'nothing is cut');
+        terminal.type(...(answer ? [answer] : []), 'Enter');
+        await terminal.shows(new RegExp(`\\[ended ${status}\\]`));
+        assert.equal(bot.frames.some(({ json }) => json.correlation_id === id), runs);
+        terminal.end();
+    }
+    await bot.close();
+});
+
+test('terminal: a y is for what was shown, not for what the id has come to stand for', { skip }, async () => {
+    const small = await startGateway({ topics: { defaults: { ring_messages: 3 } }, tokens: [person('bob', { profile: 'human' }), person('bot'), person('calc')] });
+    const bot = await small.join('bot');
+    const calc = await small.join('calc');
+    const id = await proposed(bot, { path: '/tmp/x' });
+    const terminal = new Terminal('bob', `moot approve room ${id}`, { MOOT_SERVER: `ws://127.0.0.1:${small.port}` });
+
+    await terminal.shows(/Run it\?/);
+    bot.send(envelope('bot', 'mcp/withdraw', { correlation_id: id }));
+    for (let i = 0; i < 5; i++)
+        bot.chat('rolls the ring');
+    await proposed(bot, { path: '/etc' }, id);
+    terminal.type('y', 'Enter');
+    await terminal.shows(/another proposal now[^]*\[ended 4\]/);
+    assert.ok(!calc.frames.some(({ json }) => json.kind.startsWith('mcp/request')));
+    terminal.end();
+    await small.stop();
+});
+
+test('terminal: approve --yes asks nothing', { skip }, async () => {
+    const bot = await gateway.join('bot');
+    const id = await proposed(bot, {});
+    const terminal = new Terminal('bob', `moot approve room ${id} --yes`);
+
+    assert.doesNotMatch(await terminal.shows(/\[ended 0\]/), /Run it/);
+    terminal.end();
+    await bot.close();
 });
