@@ -5,6 +5,7 @@
 //       await terminal.type('text')       characters, as they are
 //       await terminal.press('Enter', 'F2')   keys, by their names in tmux
 //       await terminal.sees('text' | /…/)  the screen, once it shows this; waits, bounded
+//       await terminal.shows('…')         … is exactly this, but for times and names of topics
 //       await terminal.lacks('text')      … once it does not
 //       await terminal.screen()           its lines, without the spaces at their ends
 //       await terminal.colours()          the same with escape sequences
@@ -77,6 +78,12 @@ class Terminal {
     async sees(wanted) {
         return this.until((screen) => (wanted instanceof RegExp ? wanted.test(screen) : screen.includes(wanted)),
             `${wanted}`);
+    }
+
+    // The whole screen, but for what differs from run to run.
+    async shows(wanted) {
+        const screen = await this.until((now) => timeless(now) === wanted, 'a screen').catch(() => this.screen());
+        assert.equal(timeless(screen), wanted);
     }
 
     async lacks(unwanted) {
