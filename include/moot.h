@@ -162,7 +162,8 @@ struct moot_handlers {
 
 /* Bytes up to 1 GiB, numbers up to 10 million, depth up to 1024. */
 struct moot_limits {
-    size_t envelope_bytes; /* received: 1 MiB, but never below what the gateway says */
+    size_t envelope_bytes; /* received: 1 MiB, but never below what the gateway says; a
+                            * welcome may be longer, by 256 for each of `participants` */
     size_t outbox_bytes;   /* not yet sent: 4 MiB */
     size_t depth;          /* of JSON: 128 */
     size_t calls;          /* of ours that wait: 1024 */

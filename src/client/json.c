@@ -97,7 +97,7 @@ const struct moot_json *moot_parse(struct moot *m, struct moot_str text)
     err = json_view_text((struct str){ text.ptr, text.len }, &m->desk->scratch,
                          &m->desk->given, &view, &what);
     if (err)
-        (void)moot_fail(m, err, what);
+        (void)handle_fail(m, err, what);
     return view;
 }
 

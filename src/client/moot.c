@@ -20,7 +20,6 @@
 #include "base/xalloc.h"
 #include "client/moot_priv.h"
 #include "client/wire.h"
-#include "crypto/crypto.h"
 #include "mcp/catalogue.h"
 
 /* The last fence of all: what was sent before it has been judged. */
@@ -80,7 +79,7 @@ static enum moot_err public_err(const struct moot *m, enum err err)
     }
 }
 
-enum moot_err moot_fail(struct moot *m, enum err err, const char *why)
+enum moot_err handle_fail(struct moot *m, enum err err, const char *why)
 {
     enum moot_err result = public_err(m, err);
 
@@ -90,7 +89,7 @@ enum moot_err moot_fail(struct moot *m, enum err err, const char *why)
     return result;
 }
 
-struct moment moot_now(void)
+struct moment handle_now(void)
 {
     return (struct moment){ clock_mono_ms(), clock_wall_ms() };
 }
@@ -104,24 +103,12 @@ static void enter(struct moot *m, enum moot_state state, const char *why)
         m->handlers.on_state(m, m->user, state, why);
 }
 
-/* What the gateway takes, it may also send; and a welcome names everybody. */
-static size_t message_bytes(const struct moot *m, size_t gateway_bytes)
-{
-    size_t bytes = m->limits.envelope_bytes;
-
-    if (gateway_bytes > MOOT_GATEWAY_BYTES)
-        gateway_bytes = MOOT_GATEWAY_BYTES;
-    if (gateway_bytes > bytes)
-        bytes = gateway_bytes;
-    return bytes + m->limits.participants * MOOT_ROSTER_BYTES;
-}
-
-void moot_joined(struct moot *m)
+void handle_joined(struct moot *m)
 {
     struct str id = occupant_id(m->occupant);
 
     (void)snprintf(m->id, sizeof(m->id), STR_FMT, STR_ARG(id));
-    wire_allow(m->wire, message_bytes(m, occupant_envelope_bytes(m->occupant)));
+    wire_allow(m->wire, options_message_bytes(m, occupant_envelope_bytes(m->occupant)));
     if (m->state != MOOT_JOINED)
         enter(m, MOOT_JOINED, "");
 }
@@ -139,16 +126,22 @@ static void on_text(void *user, struct str text)
 {
     struct moot *m = user;
 
-    occupant_hear(m->occupant, text, moot_now());
+    occupant_hear(m->occupant, text, handle_now());
+}
+
+static void hang_up(struct moot *m)
+{
+    m->leaving = LEAVING_CLOSING;
+    wire_close(m->wire);
 }
 
 static void on_fence(void *user, uint64_t number)
 {
     struct moot *m = user;
 
-    occupant_judged(m->occupant, number, moot_now());
+    occupant_judged(m->occupant, number, handle_now());
     if (number == GOODBYE)
-        wire_close(m->wire);
+        hang_up(m);
 }
 
 static void on_broken(void *user, struct str why, bool is_over)
@@ -156,7 +149,7 @@ static void on_broken(void *user, struct str why, bool is_over)
     struct moot *m = user;
 
     m->state = is_over ? MOOT_OVER : MOOT_WAITING;
-    occupant_lost(m->occupant, is_over, moot_now());
+    occupant_lost(m->occupant, is_over, handle_now());
     set_why(m, why); /* who was told of lost calls may have tried something */
     arena_reset(&m->desk->given);
     enter(m, m->state, m->why);
@@ -186,7 +179,7 @@ static enum err seat_send(struct seat *seat, struct str text)
     size_t most = occupant_envelope_bytes(m->occupant);
     enum err err;
 
-    if (!m->wire || m->is_leaving)
+    if (!m->wire || m->leaving)
         return ERR_AGAIN;
     if ((most && text.len > most) || text.len > m->limits.outbox_bytes)
         return ERR_TOO_BIG;
@@ -198,154 +191,25 @@ static void seat_fence(struct seat *seat, uint64_t number)
 {
     struct moot *m = CONTAINER_OF(seat, struct moot, seat);
 
-    if (m->wire && !m->has_said_goodbye)
+    if (m->wire && !m->leaving)
         wire_fence(m->wire, number);
 }
 
-/* --- options --- */
+/* --- beginning --- */
 
-static uint32_t or_ms(uint32_t given, uint32_t usual)
+static struct desk *desk_new(const struct moot_limits *limits)
 {
-    return given ? given : usual;
-}
-
-static size_t or_size(size_t given, size_t usual)
-{
-    return given ? given : usual;
-}
-
-static struct moot_limits limits_of(const struct moot_limits *given)
-{
-    return (struct moot_limits){
-        .envelope_bytes = or_size(given->envelope_bytes, 1 << 20),
-        .outbox_bytes = or_size(given->outbox_bytes, 4 << 20),
-        .depth = or_size(given->depth, 128),
-        .calls = or_size(given->calls, 1024),
-        .served = or_size(given->served, 1024),
-        .served_bytes = or_size(given->served_bytes, 64 << 20),
-        .proposals = or_size(given->proposals, 1024),
-        .participants = or_size(given->participants, 100'000),
-        .offenders = or_size(given->offenders, 256),
-        .recent = or_size(given->recent, 1024),
-    };
-}
-
-static struct wire_settings wire_settings_of(const struct moot *m,
-                                             const struct moot_options *options)
-{
-    return (struct wire_settings){
-        .url = str_of(options->url),
-        .topic = str_of(options->topic),
-        .token = str_of(options->token),
-        .ca_file = str_of(options->ca_file),
-        .is_directed = options->is_directed,
-        .echoes = options->hears_itself,
-        .connects_once = options->connects_once,
-        .resolves_in_thread = options->resolves_in_thread,
-        .connect_timeout_ms = or_ms(options->connect_timeout_ms, 10'000),
-        .retry_min_ms = or_ms(options->retry_min_ms, 250),
-        .retry_max_ms = or_ms(options->retry_max_ms, 30'000),
-        .silence_ms = or_ms(options->silence_ms, 60'000),
-        .message_bytes = message_bytes(m, 0),
-        .outbox_bytes = m->limits.outbox_bytes,
-    };
-}
-
-/* Does not begin with a minus: commands would take the ids for options. */
-static void make_prefix(struct buf *out)
-{
-    uint8_t random[MOOT_PREFIX_BYTES * 3 / 4];
-
-    do {
-        buf_clear(out);
-        crypto_random(random, sizeof(random));
-        base64url_write(out, (struct str){ (const char *)random, sizeof(random) });
-    } while (out->ptr[0] == '-');
-}
-
-static struct occupant *occupant_of(struct moot *m, const struct moot_options *options)
-{
-    CLEANUP(buf_done) struct buf prefix;
-    struct hash_key key;
-
-    buf_init(&prefix, MOOT_PREFIX_BYTES);
-    make_prefix(&prefix);
-    hash_key_random(&key);
-    return occupant_new(&m->seat,
-                        &(struct occupant_settings){
-                            .id_prefix = buf_str(&prefix),
-                            .id_key = &key,
-                            .hears_itself = options->hears_itself,
-                            .reports = options->reports,
-                            .call_timeout_ms = or_ms(options->call_timeout_ms, 60'000),
-                            .limits = { .depth = m->limits.depth,
-                                        .calls = m->limits.calls,
-                                        .proposals = m->limits.proposals,
-                                        .participants = m->limits.participants,
-                                        .offenders = m->limits.offenders,
-                                        .recent = m->limits.recent },
-                        },
-                        &tell_ops, m);
-}
-
-static struct moot_desk *desk_new(const struct moot_limits *limits)
-{
-    struct moot_desk *desk = xcalloc(1, sizeof(*desk));
+    struct desk *desk = xcalloc(1, sizeof(*desk));
 
     /* The most values that JSON of that size can have. */
-    arena_init(&desk->given, limits->envelope_bytes * MOOT_TREE_FACTOR + (1 << 20));
-    arena_init(&desk->scratch, limits->envelope_bytes * MOOT_TREE_FACTOR + (1 << 20));
+    arena_init(&desk->given, limits->envelope_bytes * HANDLE_TREE_FACTOR + (1 << 20));
+    arena_init(&desk->scratch, limits->envelope_bytes * HANDLE_TREE_FACTOR + (1 << 20));
     return desk;
-}
-
-static const char *limits_fault(const struct moot_limits *limits)
-{
-    const struct {
-        size_t given, most;
-        const char *fault;
-    } all[] = {
-#define BYTES(name) { limits->name, MOOT_MAX_BYTES, "limits." #name " is above 1 GiB" }
-#define COUNT_OF(name)                                                       \
-    {                                                                        \
-        limits->name, MOOT_MAX_COUNT, "limits." #name " is above 10 million" \
-    }
-        BYTES(envelope_bytes),
-        BYTES(outbox_bytes),
-        BYTES(served_bytes),
-        COUNT_OF(calls),
-        COUNT_OF(served),
-        COUNT_OF(proposals),
-        COUNT_OF(participants),
-        COUNT_OF(offenders),
-        COUNT_OF(recent),
-        { limits->depth, JSON_MAX_DEPTH, "limits.depth is above 1024" },
-#undef BYTES
-#undef COUNT_OF
-    };
-
-    for (size_t i = 0; i < COUNT(all); i++)
-        if (all[i].given > all[i].most)
-            return all[i].fault;
-    return NULL;
-}
-
-/* NULL, or what is wrong with them besides what the wire says. */
-static const char *options_fault(const struct moot_options *options)
-{
-    if (!options->url)
-        return "there is no url in the options";
-    if (!options->topic)
-        return "there is no topic in the options";
-    if (!utf8_is_valid(str_of(options->name)) || !utf8_is_valid(str_of(options->version)))
-        return "name or version is not UTF-8";
-    if (options->after && strlen(options->after) > ENVELOPE_MAX_ID)
-        return "after is no id of an envelope: it is too long";
-    return limits_fault(&options->limits);
 }
 
 static enum moot_err begin(struct moot *m, const struct moot_options *options)
 {
-    struct wire_settings settings = wire_settings_of(m, options);
+    struct wire_settings settings = options_wire(m, options);
     CLEANUP(xfreep) char *why = NULL;
     const char *fault = options_fault(options);
     enum err err;
@@ -376,13 +240,13 @@ enum moot_err moot_new(const struct moot_options *options, struct moot **ret)
     m->seat = (struct seat){ .send = seat_send, .fence = seat_fence };
     m->handlers = options->handlers;
     m->user = options->user;
-    m->limits = limits_of(&options->limits);
+    m->limits = options_limits(&options->limits);
     m->after = xstrdup(options->after ? options->after : "");
     m->wake_fd = -1;
     list_init(&m->tickets);
     list_init(&m->calls);
     m->desk = desk_new(&m->limits);
-    m->occupant = occupant_of(m, options);
+    m->occupant = options_occupant(m, options);
     m->catalogue = offers_new(options);
     *ret = m;
     return begin(m, options);
@@ -420,7 +284,9 @@ int moot_fd(const struct moot *m)
 
 short moot_events(const struct moot *m)
 {
-    return (short)(is_over(m) ? 0 : wire_events(m->wire));
+    if (is_over(m))
+        return 0;
+    return wire_events(m->wire);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -433,10 +299,10 @@ static uint64_t due_ms(const struct moot *m)
 {
     uint64_t due;
 
-    if (is_over(m) || offers_are_changed(m) || (m->is_leaving && !m->has_said_goodbye))
+    if (is_over(m) || offers_are_changed(m) || m->leaving == LEAVING_WANTED)
         return 0;
     due = earlier(wire_due_ms(m->wire), occupant_due_ms(m->occupant));
-    return m->is_leaving ? earlier(due, m->leave_ms) : due;
+    return m->leaving == LEAVING_FENCED ? earlier(due, m->leave_ms) : due;
 }
 
 /* From now to then; -1: never. */
@@ -461,16 +327,14 @@ static void go_on_leaving(struct moot *m)
 {
     uint64_t now = clock_mono_ms();
 
-    if (!m->has_said_goodbye) {
-        m->has_said_goodbye = true;
-        m->leave_ms = now + MOOT_LEAVE_MS;
-        if (wire_is_open(m->wire) && occupant_is_welcome(m->occupant))
-            wire_fence(m->wire, GOODBYE);
-        else
-            wire_close(m->wire);
-    } else if (now >= m->leave_ms) {
-        m->leave_ms = UINT64_MAX;
-        wire_close(m->wire);
+    if (m->leaving == LEAVING_CLOSING)
+        return;
+    if (m->state != MOOT_JOINED || (m->leaving == LEAVING_FENCED && now >= m->leave_ms)) {
+        hang_up(m);
+    } else if (m->leaving == LEAVING_WANTED) {
+        m->leaving = LEAVING_FENCED;
+        m->leave_ms = now + HANDLE_LEAVE_MS;
+        wire_fence(m->wire, GOODBYE);
     }
 }
 
@@ -479,13 +343,13 @@ enum moot_err moot_step(struct moot *m)
     if (is_over(m))
         return MOOT_ENDED;
     arena_reset(&m->desk->given);
+    if (m->leaving)
+        go_on_leaving(m);
     wire_step(m->wire, clock_mono_ms());
     if (!is_over(m) && occupant_due_ms(m->occupant) <= clock_mono_ms())
-        occupant_tick(m->occupant, moot_now());
+        occupant_tick(m->occupant, handle_now());
     if (!is_over(m) && offers_are_changed(m))
         offers_tell(m);
-    if (!is_over(m) && m->is_leaving)
-        go_on_leaving(m);
     return is_over(m) ? MOOT_ENDED : MOOT_OK;
 }
 
@@ -549,7 +413,8 @@ void moot_stop(struct moot *m)
 
 void moot_leave(struct moot *m)
 {
-    m->is_leaving = true;
+    if (!m->leaving)
+        m->leaving = LEAVING_WANTED;
 }
 
 /* --- who --- */

@@ -2,12 +2,13 @@
 /*
  * A participant's handle from inside. Who does what:
  *
- *     moot.c      life: options, steps, states           wire.h, occupant.h
+ *     moot.c      life: steps, states                    wire.h, occupant.h
+ *     options.c   … and what it begins with
  *     tell.c      what happens, to the handlers
  *     view.c      … as they see it
  *     request.c   saying, asking, deciding               ask.h
  *     offers.c    what is offered to MCP clients         mcp/catalogue.h
- *     serve.c     requests of others, and their answers
+ *     serve.c     requests of others; call.c, answer.c: what they are answered
  *     json.c      reading JSON
  */
 #pragma once
@@ -25,28 +26,36 @@
 #include "participant/seat.h"
 
 struct wire;
+struct wire_settings;
 struct catalogue;
 struct json;
 struct ask_ops;
 struct roster_entry;
 
 enum {
-    MOOT_WHY_BYTES = 512,
-    MOOT_PREFIX_BYTES = 16, /* of random text that our ids begin with */
-    MOOT_LEAVE_MS = 5000,   /* for what was sent last to be judged */
-    MOOT_GATEWAY_BYTES =
-        64 << 20,             /* a gateway that takes larger envelopes is not believed */
-    MOOT_ROSTER_BYTES = 256,  /* of a welcome, for each participant */
-    MOOT_TREE_FACTOR = 96,    /* bytes of a tree for each byte of its text */
-    MOOT_MAX_BYTES = 1 << 30, /* of limits, so that nothing overflows */
-    MOOT_MAX_COUNT = 10'000'000,
+    HANDLE_WHY = 512,
+    HANDLE_PREFIX = 16,     /* of random text that our ids begin with */
+    HANDLE_LEAVE_MS = 5000, /* for what was sent last to be judged */
+    HANDLE_GATEWAY_BYTES =
+        64 << 20,              /* a gateway that takes larger envelopes is not believed */
+    HANDLE_ROSTER_BYTES = 256, /* of a welcome, for each participant */
+    HANDLE_TREE_FACTOR = 96,   /* bytes of a tree for each byte of its text */
+    HANDLE_MAX_BYTES = 1 << 30, /* of limits, so that nothing overflows */
+    HANDLE_MAX_COUNT = 10'000'000,
+};
+
+enum leaving {
+    LEAVING_NOT,
+    LEAVING_WANTED,
+    LEAVING_FENCED, /* waits until what was sent is judged */
+    LEAVING_CLOSING,
 };
 
 /* What may be asked of a handle that is const is written here. */
-struct moot_desk {
+struct desk {
     struct arena given;   /* to a handler, until it returns; else until the next step */
     struct arena scratch; /* inside one function */
-    char last[MOOT_WHY_BYTES];
+    char last[HANDLE_WHY];
 };
 
 struct moot {
@@ -54,7 +63,7 @@ struct moot {
     struct wire *wire; /* NULL: the options were wrong */
     struct occupant *occupant;
     struct catalogue *catalogue;
-    struct moot_desk *desk;
+    struct desk *desk;
 
     struct moot_handlers handlers;
     void *user;
@@ -62,12 +71,11 @@ struct moot {
     char *after; /* "": from now on */
 
     enum moot_state state;
-    char why[MOOT_WHY_BYTES];
+    char why[HANDLE_WHY];
     char id[256 + 1];
 
-    bool is_leaving;
-    bool has_said_goodbye; /* the fence behind everything is on its way */
-    uint64_t leave_ms;     /* … and until then */
+    enum leaving leaving;
+    uint64_t leave_ms; /* when it closes, whatever was judged */
 
     volatile sig_atomic_t is_stopped;
     volatile sig_atomic_t wake_fd; /* -1 before the first moot_run() */
@@ -84,13 +92,27 @@ struct moot {
 };
 
 /* Says why and returns the error of moot.h; OK stays OK. `why` may be NULL. */
-enum moot_err moot_fail(struct moot *m, enum err err, const char *why);
-struct moment moot_now(void);
+enum moot_err handle_fail(struct moot *m, enum err err, const char *why);
+struct moment handle_now(void);
 
 /* The welcome has come. */
-void moot_joined(struct moot *m);
+void handle_joined(struct moot *m);
 
 extern const struct occupant_ops tell_ops; /* tell.c */
+
+/* --- options.c ------------------------------------------------------------------------
+ */
+
+/* NULL, or what is wrong with them besides what the wire says. */
+const char *options_fault(const struct moot_options *options);
+struct moot_limits options_limits(const struct moot_limits *given);
+struct wire_settings options_wire(const struct moot *m,
+                                  const struct moot_options *options);
+struct occupant *options_occupant(struct moot *m, const struct moot_options *options);
+
+/* How long a message may be that is received from a gateway which takes envelopes of
+ * `gateway_bytes`; 0: that is not known. */
+size_t options_message_bytes(const struct moot *m, size_t gateway_bytes);
 
 /* --- view.c ---------------------------------------------------------------------------
  */

@@ -39,13 +39,13 @@ static enum moot_err add(struct moot *m, const struct offer *offer,
     enum err err;
 
     if (!offered.serve)
-        return moot_fail(m, ERR_INVALID, "there is no function that serves it");
+        return handle_fail(m, ERR_INVALID, "there is no function that serves it");
     kept = xmalloc(sizeof(*kept));
     *kept = offered;
     err = catalogue_add(m->catalogue, offer, kept, &why);
     if (err) {
         free(kept);
-        return moot_fail(m, err, why);
+        return handle_fail(m, err, why);
     }
     note_change(m, offer->type);
     return MOOT_OK;
@@ -106,7 +106,7 @@ static enum moot_err take_back(struct moot *m, enum offer_type type, const char 
 
     if (!err)
         note_change(m, type);
-    return moot_fail(m, err, "nothing of that name was added");
+    return handle_fail(m, err, "nothing of that name was added");
 }
 
 enum moot_err moot_remove_tool(struct moot *m, const char *name)
@@ -140,7 +140,7 @@ static const struct {
 
 bool offers_are_changed(const struct moot *m)
 {
-    return m->changed && m->state == MOOT_JOINED && !m->is_leaving;
+    return m->changed && m->state == MOOT_JOINED && !m->leaving;
 }
 
 /* Who may not tell it keeps silent. */
@@ -152,5 +152,5 @@ void offers_tell(struct moot *m)
     for (size_t i = 0; i < COUNT(notices); i++)
         if (changed & notices[i].types)
             (void)occupant_notify(m->occupant, S(""), notices[i].method, S(""),
-                                  moot_now(), NULL);
+                                  handle_now(), NULL);
 }

@@ -135,7 +135,7 @@ static enum moot_err conclude(struct moot *m, struct ticket *ticket, enum err er
 {
     if (err && ticket)
         ticket_free(ticket);
-    return moot_fail(m, err, why);
+    return handle_fail(m, err, why);
 }
 
 static void give_id(struct str id, char *ret_id)
@@ -156,7 +156,7 @@ static enum moot_err say(struct moot *m, struct saying *saying, struct ticket wa
 
     saying->ops = ops_of(ticket);
     saying->user = ticket;
-    err = occupant_say(m->occupant, saying, moot_now(), &id, &why);
+    err = occupant_say(m->occupant, saying, handle_now(), &id, &why);
     if (!err)
         give_id(id, ret_id);
     return conclude(m, ticket, err, why);
@@ -174,7 +174,7 @@ enum moot_err moot_send(struct moot *m, const struct moot_envelope *envelope,
     };
 
     if (envelope->to_count > ENVELOPE_MAX_TO)
-        return moot_fail(m, ERR_INVALID, "an envelope names at most 1024 addressees");
+        return handle_fail(m, ERR_INVALID, "an envelope names at most 1024 addressees");
     to = xcalloc(envelope->to_count + 1, sizeof(*to));
     for (size_t i = 0; i < envelope->to_count; i++)
         to[i] = str_of(envelope->to[i]);
@@ -205,9 +205,9 @@ enum moot_err moot_notify(struct moot *m, const char *to, const char *method,
 {
     const char *why = NULL;
     enum err err = occupant_notify(m->occupant, str_of(to), str_of(method),
-                                   str_of(params), moot_now(), &why);
+                                   str_of(params), handle_now(), &why);
 
-    return moot_fail(m, err, why);
+    return handle_fail(m, err, why);
 }
 
 bool moot_may(struct moot *m, const char *kind, const char *payload)
@@ -257,7 +257,7 @@ enum moot_err moot_request(struct moot *m, const struct moot_request *request,
     };
     const char *why = NULL;
     struct str id;
-    enum err err = occupant_request(m->occupant, &asking, moot_now(), &id, &why);
+    enum err err = occupant_request(m->occupant, &asking, handle_now(), &id, &why);
 
     if (!err)
         give_id(id, ret_id);
@@ -266,9 +266,9 @@ enum moot_err moot_request(struct moot *m, const struct moot_request *request,
 
 enum moot_err moot_cancel(struct moot *m, const char *id, const char *reason)
 {
-    enum err err = occupant_cancel(m->occupant, str_of(id), str_of(reason), moot_now());
+    enum err err = occupant_cancel(m->occupant, str_of(id), str_of(reason), handle_now());
 
-    return moot_fail(m, err, err == ERR_NOT_FOUND ? "nothing of that id waits" : NULL);
+    return handle_fail(m, err, err == ERR_NOT_FOUND ? "nothing of that id waits" : NULL);
 }
 
 /* --- deciding --- */
@@ -291,7 +291,7 @@ static enum moot_err decide(struct moot *m, const struct moot_decision *decision
         .user = ticket,
     };
     const char *why = NULL;
-    enum err err = fn(m->occupant, &deciding, moot_now(), &why);
+    enum err err = fn(m->occupant, &deciding, handle_now(), &why);
 
     return conclude(m, ticket, err, why);
 }

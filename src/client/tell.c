@@ -19,7 +19,7 @@ static void on_welcome(void *user, bool is_resumed)
     struct moot *m = user;
 
     arena_reset(&m->desk->given);
-    moot_joined(m);
+    handle_joined(m);
     if (m->handlers.on_welcome)
         m->handlers.on_welcome(m, m->user, is_resumed);
 }

@@ -158,14 +158,24 @@ test('a call that is cancelled, times out or loses its addressee ends once', asy
     const topic = freshTopic();
     const bot = await startParticipant(gateway, 'bot', { topic });
     const asker = await startParticipant(gateway, 'alice', { topic });
+    const witness = await gateway.join('eve', { topic });
     await bot.do('add_tool', { name: 'slow' });
     const { id } = await asker.do('request', { to: 'bot', method: 'tools/call', name: 'slow', tag: 'cancel' });
     const first = await bot.event('call');
+    witness.send(call('eve', 'bot', 'notifications/cancelled', undefined, {
+        correlation_id: id, payload: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } },
+    }));
+    witness.chat('fence');
+    await bot.event('chat');
+    assert.deepEqual(bot.events.filter(({ event }) => event === 'cancelled'), []);
     await asker.do('cancel', { id, reason: 'enough' });
     assert.equal((await asker.outcome('cancel')).type, 'cancelled');
     assert.deepEqual(await bot.event('cancelled'), { event: 'cancelled', call: first.call, is_cancelled: true });
     await bot.do('reply_text', { call: first.call, text: 'nobody wants it' });
     await asker.do('cancel', { id, err: 'unknown' });
+    await bot.do('chat', { text: 'fence' });
+    await expect(witness, ({ from, kind }) => from === 'bot' && kind === 'chat');
+    assert.deepEqual(witness.frames.filter(({ json }) => json.correlation_id === id && json.from === 'bot'), []);
 
     await asker.do('request', { to: 'bot', method: 'tools/call', name: 'slow', timeout_ms: 50, tag: 'late' });
     const late = await asker.outcome('late');
@@ -192,13 +202,14 @@ test('who serves more than its limit says so', async () => {
     assert.deepEqual([busy.type, busy.code], ['error', -32603]);
     assert.match(busy.message, /too many/);
     const { call: number } = await bot.event('call');
+    await bot.event('call');
     await bot.do('reply_text', { call: number, text: 'a' });
     assert.equal(textOf(await asker.outcome('a')), 'a');
     await asker.do('request', { to: 'bot', method: 'tools/call', name: 'slow', tag: 'd' });
-    await bot.event('call', ({ call: other }) => other !== number);
+    await bot.event('call');
     await Promise.all([bot.stop(), asker.stop()]);
 
-    const small = await startParticipant(gateway, 'bot', { topic, served_bytes: 20_000 });
+    const small = await startParticipant(gateway, 'bot', { topic, served_bytes: 50_000 });
     const alice = await gateway.join('alice', { topic });
     await small.do('add_tool', { name: 'slow' });
     alice.send(call('alice', 'bot', 'tools/call', { name: 'slow', arguments: { a: 'x'.repeat(30_000) } }));
@@ -282,6 +293,7 @@ test('ids are repeated as they stood, and who must not be answered is not', asyn
         { ...call('alice', 'bot', 'tools/call', { name: 'hello' }), to: [] }, // everybody may not call
         { ...call('alice', 'bot', 'prompts/list'), to: [] }, // … and hears nothing of what there is not
         { ...call('alice', 'bot', 'own/list'), to: [] },
+        { ...call('alice', 'bot', 'tools/list', { cursor: 'bad' }), to: [] }, // … nor of errors
     ];
     for (const one of silent)
         alice.send(one);
@@ -290,7 +302,7 @@ test('ids are repeated as they stood, and who must not be answered is not', asyn
     for (;;) {
         const json = await expect(alice, ({ from }) => from === 'bot');
         kinds.push(json.kind);
-        if (json.kind === 'mcp/response:tools/list')
+        if (json.payload.result?.tools)
             break;
     }
     assert.deepEqual(kinds, ['mcp/response:tools/list']);
@@ -386,6 +398,8 @@ test('who may not call proposes; others fulfil, edit, reject; proposals are with
     assert.match(withdrawn.type, /cancelled|declined/);
     assert.equal((await bob.event('proposal', (one) => one.id === back.id && one.state !== 'open')).state, 'withdrawn');
 
+    assert.deepEqual((await bob.do('proposals')).proposals.map((one) => [one.id, one.state]),
+        [[id, 'fulfilled'], [no.id, 'rejected'], [back.id, 'withdrawn']]);
     await prop.do('request', { ...request, how: 'call', err: 'forbidden' });
     await Promise.all([bot.stop(), prop.stop(), bob.stop()]);
 });

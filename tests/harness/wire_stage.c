@@ -63,11 +63,27 @@ struct wire_settings stage_settings(struct str url)
                                    .outbox_bytes = 4 * MIB };
 }
 
+static void step_moot(struct stage *s)
+{
+    struct pollfd poller = { .fd = moot_fd(s->moot), .events = moot_events(s->moot) };
+    int timeout = moot_timeout(s->moot);
+
+    (void)poll(&poller, 1, timeout >= 0 && timeout < 20 ? timeout : 20);
+    s->is_stepping = true;
+    (void)moot_step(s->moot);
+    s->is_stepping = false;
+}
+
 /* Waits for what the wire waits for, but at most a moment; then steps. */
 void stage_step(struct stage *s)
 {
-    struct pollfd poller = { .fd = wire_fd(s->wire), .events = wire_events(s->wire) };
+    struct pollfd poller = { .fd = -1 };
 
+    if (s->moot) {
+        step_moot(s);
+        return;
+    }
+    poller = (struct pollfd){ .fd = wire_fd(s->wire), .events = wire_events(s->wire) };
     if (poller.fd >= 0)
         (void)poll(&poller, 1, wire_due_ms(s->wire) <= s->now_ms ? 0 : 20);
     wire_step(s->wire, s->now_ms);
@@ -189,6 +205,7 @@ void far_hang_up(struct stage *s)
 void stage_done(struct stage *s)
 {
     wire_free(s->wire);
+    moot_free(s->moot);
     far_hang_up(s);
     if (s->listener >= 0)
         (void)close(s->listener);

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "client/wire.h"
+#include "moot.h"
 #include "ws/ws.h"
 
 enum { MIB = 1024 * 1024, STAGE_STEPS = 250 /* of 20 ms at most, until one gives up */ };
@@ -22,6 +23,8 @@ struct stage {
     int port;
     int far; /* the server's end of a connection, or -1 */
     struct wire *wire;
+    struct moot *moot; /* stepped instead of the wire, by its own clock */
+    bool is_stepping;  /* moot_step() is under way */
     uint64_t now_ms;
     char after[300];
     struct buf told; /* what the wire said, one line each */

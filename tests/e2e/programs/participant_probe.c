@@ -50,7 +50,6 @@
  * {call,from,method,name,params}; cancelled {call}; ended {why}.
  */
 #include <errno.h>
-#include <moot.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -58,7 +57,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_CALLS = 4096, LINE_BYTES = 8 << 20 };
+#include "probe.h"
+
+enum { LINE_BYTES = 8 << 20 };
 
 /* Texts that are kept until the end: tags, and what a served thing says by itself. */
 struct kept {
@@ -69,335 +70,9 @@ struct kept {
 static struct moot *reader; /* only reads JSON: options were wrong on purpose */
 static struct moot *me;
 static int is_ended, is_held;
-static struct moot_call *calls[MAX_CALLS];
 static struct kept *all_kept;
 
-/* --- writing
- * ---------------------------------------------------------------------------- */
-
-static int needs_comma;
-
-static void put_key(const char *key)
-{
-    printf("%s\"%s\":", needs_comma ? "," : "", key);
-    needs_comma = 1;
-}
-
-static void put_quoted(const char *text)
-{
-    size_t size = moot_quote(text, NULL, 0) + 1;
-    char *quoted = malloc(size);
-
-    if (!quoted)
-        abort();
-    (void)moot_quote(text, quoted, size);
-    (void)fputs(quoted, stdout);
-    free(quoted);
-}
-
-static void put_text(const char *key, const char *text)
-{
-    put_key(key);
-    if (text)
-        put_quoted(text);
-    else
-        (void)fputs("null", stdout);
-}
-
-static void put_number(const char *key, double number)
-{
-    put_key(key);
-    printf("%.17g", number);
-}
-
-static void put_bool(const char *key, bool value)
-{
-    put_key(key);
-    (void)fputs(value ? "true" : "false", stdout);
-}
-
-static void put_json(const char *key, struct moot_str json)
-{
-    put_key(key);
-    if (json.len)
-        (void)fwrite(json.ptr, 1, json.len, stdout);
-    else
-        (void)fputs("null", stdout);
-}
-
-static void put_texts(const char *key, const char *const *texts, size_t count)
-{
-    size_t i;
-
-    put_key(key);
-    (void)putchar('[');
-    for (i = 0; i < count; i++) {
-        if (i)
-            (void)putchar(',');
-        put_quoted(texts[i]);
-    }
-    (void)putchar(']');
-}
-
-static void begin(const char *key, const char *name)
-{
-    needs_comma = 0;
-    (void)putchar('{');
-    put_text(key, name);
-}
-
-static void end(void)
-{
-    (void)fputs("}\n", stdout);
-    (void)fflush(stdout);
-}
-
-/* --- names
- * ------------------------------------------------------------------------------ */
-
-static const char *const errors[] = { "ok",        "invalid",   "offline",
-                                      "forbidden", "too_large", "full",
-                                      "unknown",   "state",     "ended" };
-static const char *const states[] = { "connecting", "joined", "waiting", "over" };
-static const char *const changes[] = { "here", "joins", "leaves", "changes" };
-static const char *const proposal_states[] = { "open", "fulfilled", "rejected",
-                                               "withdrawn", "expired" };
-static const char *const outcomes[] = { "result",  "tool_error", "error",     "denied",
-                                        "refused", "declined",   "timed_out", "cancelled",
-                                        "gone",    "lost",       "sent" };
-static const char *const stages[] = { "proposed", "taken_up", "authorizing", "underway" };
-
-/* --- events
- * ----------------------------------------------------------------------------- */
-
-static void on_state(struct moot *m, void *user, enum moot_state state, const char *why)
-{
-    (void)m;
-    (void)user;
-    begin("event", "state");
-    put_text("state", states[state]);
-    put_text("why", why);
-    end();
-}
-
-static void on_welcome(struct moot *m, void *user, bool resumed)
-{
-    (void)user;
-    begin("event", "welcome");
-    put_bool("resumed", resumed);
-    put_text("id", moot_id(m));
-    end();
-}
-
-static void put_participant(const struct moot_participant *who)
-{
-    put_text("id", who->id);
-    put_text("type", who->type);
-    put_json("capabilities", who->capabilities);
-}
-
-static void on_presence(struct moot *m, void *user, enum moot_presence change,
-                        const struct moot_participant *who)
-{
-    (void)m;
-    (void)user;
-    begin("event", "presence");
-    put_text("change", changes[change]);
-    put_participant(who);
-    end();
-}
-
-static void on_gap(struct moot *m, void *user, uint64_t missed)
-{
-    (void)m;
-    (void)user;
-    begin("event", "gap");
-    put_number("missed", (double)missed);
-    end();
-}
-
-static void on_chat(struct moot *m, void *user, const struct moot_message *message,
-                    const char *text)
-{
-    (void)m;
-    (void)user;
-    begin("event", "chat");
-    put_text("id", message->id);
-    put_text("from", message->from);
-    put_text("text", text);
-    put_bool("is_replay", message->is_replay);
-    put_bool("is_mine", message->is_mine);
-    end();
-}
-
-/* Written member by member, so that every one of them is seen; `message` is the text. */
-static void on_message(struct moot *m, void *user, const struct moot_message *message)
-{
-    (void)m;
-    (void)user;
-    begin("event", "message");
-    put_text("id", message->id);
-    put_text("from", message->from);
-    put_text("kind", message->kind);
-    put_text("ts", message->ts);
-    put_text("correlation_id", message->correlation_id);
-    put_texts("to", message->to, message->to_count);
-    put_json("payload", message->payload);
-    put_json("message", message->text);
-    put_bool("is_replay", message->is_replay);
-    put_bool("is_mine", message->is_mine);
-    end();
-}
-
-static void put_proposal(const struct moot_proposal *p)
-{
-    put_text("id", p->id);
-    put_text("proposer", p->proposer);
-    put_text("owner", p->owner);
-    put_text("method", p->method);
-    put_text("name", p->name);
-    put_texts("to", p->to, p->to_count);
-    put_json("params", p->params);
-    put_text("reason", p->reason);
-    put_text("by", p->by);
-    put_number("created_ms", (double)p->created_ms);
-    put_number("expires_ms", (double)p->expires_ms);
-    put_text("state", proposal_states[p->state]);
-    put_bool("is_mine", p->is_mine);
-}
-
-static void on_proposal(struct moot *m, void *user, const struct moot_proposal *proposal)
-{
-    (void)m;
-    (void)user;
-    begin("event", "proposal");
-    put_proposal(proposal);
-    end();
-}
-
-static void on_refusal(struct moot *m, void *user, const struct moot_refusal *refusal)
-{
-    (void)m;
-    (void)user;
-    begin("event", "refusal");
-    put_text("id", refusal->id);
-    put_text("error", refusal->error);
-    put_text("message", refusal->message);
-    put_json("details", refusal->details);
-    end();
-}
-
-static void on_offence(struct moot *m, void *user, const struct moot_offence *offence)
-{
-    (void)m;
-    (void)user;
-    begin("event", "offence");
-    put_text("from", offence->from);
-    put_text("what", offence->what);
-    put_text("field", offence->field);
-    put_number("count", (double)offence->count);
-    end();
-}
-
-/* `user` is the tag as JSON text, or NULL. */
-static void put_tag(const char *tag)
-{
-    struct moot_str json;
-
-    json.ptr = tag;
-    json.len = tag ? strlen(tag) : 0;
-    if (tag)
-        put_json("tag", json);
-}
-
-static void on_done(struct moot *m, void *user, const struct moot_outcome *outcome)
-{
-    (void)m;
-    begin("event", "done");
-    put_tag(user);
-    put_text("id", outcome->id);
-    put_text("type", outcomes[outcome->type]);
-    put_text("by", outcome->by);
-    put_text("error", outcome->error);
-    put_text("message", outcome->message);
-    put_number("code", (double)outcome->code);
-    put_json("json", outcome->json);
-    end();
-}
-
-static void on_progress(struct moot *m, void *user, const struct moot_progress *progress)
-{
-    (void)m;
-    begin("event", "progress");
-    put_tag(user);
-    put_text("id", progress->id);
-    put_text("type", stages[progress->type]);
-    put_text("by", progress->by);
-    put_text("message", progress->message);
-    put_number("done", progress->done);
-    put_number("total", progress->total);
-    end();
-}
-
-/* --- serving
- * ---------------------------------------------------------------------------- */
-
-static int number_of(const struct moot_call *call)
-{
-    int i;
-
-    for (i = 1; i < MAX_CALLS; i++)
-        if (calls[i] == call)
-            return i;
-    return 0;
-}
-
-static int enter_call(struct moot_call *call)
-{
-    static int last;
-    int i;
-
-    for (i = 1; i < MAX_CALLS; i++) {
-        last = last % (MAX_CALLS - 1) + 1;
-        if (!calls[last]) {
-            calls[last] = call;
-            return last;
-        }
-    }
-    return 0;
-}
-
-static void on_cancel(struct moot *m, void *user, struct moot_call *call)
-{
-    (void)m;
-    (void)user;
-    begin("event", "cancelled");
-    put_number("call", number_of(call));
-    put_bool("is_cancelled", moot_call_is_cancelled(call));
-    end();
-}
-
-static void on_call(struct moot *m, void *user, struct moot_call *call)
-{
-    const struct kept *saying = user;
-    int number = saying && saying->text ? 0 : enter_call(call);
-
-    (void)m;
-    begin("event", "call");
-    put_number("call", number);
-    put_text("from", moot_call_from(call));
-    put_text("method", moot_call_method(call));
-    put_text("name", moot_call_name(call));
-    put_json("params", moot_raw(moot_call_params(call)));
-    end();
-    if (number)
-        moot_call_on_cancel(call, on_cancel);
-    else
-        (void)moot_reply_text(call, saying ? saying->text : "too many calls");
-}
-
-/* --- reading commands
- * ------------------------------------------------------------------- */
+/* --- reading commands --- */
 
 static const struct moot_json *command;
 
@@ -449,10 +124,10 @@ static void answer_begin(enum moot_err err)
 {
     char *tag = json_of("tag");
 
-    begin("did", text_of("do"));
+    line_begin("did", text_of("do"));
     put_tag(tag);
     free(tag);
-    put_text("err", errors[err]);
+    put_text("err", probe_errors[err]);
     if (err)
         put_text("why", moot_why(me ? me : reader));
 }
@@ -460,7 +135,7 @@ static void answer_begin(enum moot_err err)
 static void answer(enum moot_err err)
 {
     answer_begin(err);
-    end();
+    line_end();
 }
 
 static void answer_id(enum moot_err err, const char *id)
@@ -468,11 +143,10 @@ static void answer_id(enum moot_err err, const char *id)
     answer_begin(err);
     if (!err)
         put_text("id", id);
-    end();
+    line_end();
 }
 
-/* --- life
- * ------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static size_t size_at(const char *key)
 {
@@ -524,10 +198,13 @@ static void read_options(struct moot_options *o)
     o->call_timeout_ms = ms_at("call_timeout_ms");
 }
 
-static const struct moot_handlers handlers = {
-    on_state, on_welcome,  on_presence, on_gap,     on_chat,
-    NULL,     on_proposal, on_refusal,  on_offence,
-};
+static void drop_handle(void)
+{
+    moot_free(me);
+    me = NULL;
+    is_ended = 0;
+    probe_forget_calls();
+}
 
 static void do_new(void)
 {
@@ -536,20 +213,16 @@ static void do_new(void)
     memset(&options, 0, sizeof(options));
     read_options(&options);
     read_limits(&options.limits);
-    options.handlers = handlers;
+    options.handlers = probe_handlers;
     if (is_true_at("messages"))
-        options.handlers.on_message = on_message;
-    moot_free(me);
-    memset(calls, 0, sizeof(calls));
-    is_ended = 0;
+        options.handlers.on_message = probe_on_message;
+    drop_handle();
     answer(moot_new(&options, &me));
 }
 
 static void do_free(void)
 {
-    moot_free(me);
-    me = NULL;
-    memset(calls, 0, sizeof(calls));
+    drop_handle();
     answer(MOOT_OK);
 }
 
@@ -571,43 +244,33 @@ static void do_run(void)
     answer(moot_run(me));
 }
 
-static void do_hold(void)
+static void do_hold_or_go(void)
 {
-    is_held = 1;
-    answer(MOOT_OK);
-}
-
-static void do_go(void)
-{
-    is_held = 0;
+    is_held = strcmp(text_of("do"), "hold") == 0;
     answer(MOOT_OK);
 }
 
 static void do_state(void)
 {
     answer_begin(MOOT_OK);
-    put_text("state", states[moot_state(me)]);
-    end();
+    put_text("state", probe_states[moot_state(me)]);
+    line_end();
 }
 
-static void do_last(void)
+static void do_last_or_id(void)
 {
-    answer_id(MOOT_OK, moot_last(me));
+    bool is_last = strcmp(text_of("do"), "last") == 0;
+
+    answer_id(MOOT_OK, is_last ? moot_last(me) : moot_id(me));
 }
 
-static void do_id(void)
-{
-    answer_id(MOOT_OK, moot_id(me));
-}
-
-/* --- who
- * -------------------------------------------------------------------------------- */
+/* --- who --- */
 
 static void do_capabilities(void)
 {
     answer_begin(MOOT_OK);
     put_json("capabilities", moot_capabilities(me));
-    end();
+    line_end();
 }
 
 static void do_may(void)
@@ -616,7 +279,7 @@ static void do_may(void)
 
     answer_begin(MOOT_OK);
     put_bool("may", moot_may(me, text_of("kind"), payload));
-    end();
+    line_end();
     free(payload);
 }
 
@@ -624,19 +287,16 @@ static void do_who(void)
 {
     struct moot_participant who;
     size_t at = 0;
-    int is_first = 1;
 
     answer_begin(MOOT_OK);
-    put_key("participants");
-    (void)putchar('[');
+    list_begin("participants");
     while (moot_next_participant(me, &at, &who)) {
-        printf(is_first ? "{" : ",{");
-        is_first = needs_comma = 0;
+        item_begin();
         put_participant(&who);
-        (void)putchar('}');
+        item_end();
     }
-    (void)putchar(']');
-    end();
+    list_end();
+    line_end();
 }
 
 static void do_find(void)
@@ -647,11 +307,10 @@ static void do_find(void)
     answer_begin(is_here ? MOOT_OK : MOOT_UNKNOWN);
     if (is_here)
         put_participant(&who);
-    end();
+    line_end();
 }
 
-/* --- saying
- * ----------------------------------------------------------------------------- */
+/* --- saying --- */
 
 static void do_send(void)
 {
@@ -669,7 +328,7 @@ static void do_send(void)
     envelope.payload = payload;
     envelope.correlation_id = text_of("correlation_id");
     envelope.to = names;
-    envelope.on_done = moot_get(command, "tag") ? on_done : NULL;
+    envelope.on_done = moot_get(command, "tag") ? probe_on_done : NULL;
     envelope.user = kept_tag();
     err = moot_send(me, &envelope, id);
     answer_id(err, id);
@@ -713,8 +372,8 @@ static void do_request(void)
     request.reason = text_of("reason");
     request.how = how_of(text_of("how"));
     request.timeout_ms = ms_at("timeout_ms");
-    request.on_progress = on_progress;
-    request.on_done = on_done;
+    request.on_progress = probe_on_progress;
+    request.on_done = probe_on_done;
     request.user = kept_tag();
     err = moot_request(me, &request, id);
     answer_id(err, id);
@@ -727,26 +386,22 @@ static void do_cancel(void)
     answer(moot_cancel(me, text_of("id"), text_of("reason")));
 }
 
-/* --- deciding
- * --------------------------------------------------------------------------- */
+/* --- deciding --- */
 
 static void do_proposals(void)
 {
     struct moot_proposal proposal;
     size_t at = 0;
-    int is_first = 1;
 
     answer_begin(MOOT_OK);
-    put_key("proposals");
-    (void)putchar('[');
+    list_begin("proposals");
     while (moot_next_proposal(me, &at, &proposal)) {
-        printf(is_first ? "{" : ",{");
-        is_first = needs_comma = 0;
+        item_begin();
         put_proposal(&proposal);
-        (void)putchar('}');
+        item_end();
     }
-    (void)putchar(']');
-    end();
+    list_end();
+    line_end();
 }
 
 static void do_proposal(void)
@@ -757,7 +412,7 @@ static void do_proposal(void)
     answer_begin(is_known ? MOOT_OK : MOOT_UNKNOWN);
     if (is_known)
         put_proposal(&proposal);
-    end();
+    line_end();
 }
 
 static void decide(enum moot_err (*fn)(struct moot *m, const struct moot_decision *d))
@@ -772,7 +427,7 @@ static void decide(enum moot_err (*fn)(struct moot *m, const struct moot_decisio
     decision.params = params;
     decision.reason = text_of("reason");
     decision.timeout_ms = ms_at("timeout_ms");
-    decision.on_done = on_done;
+    decision.on_done = probe_on_done;
     decision.user = kept_tag();
     err = fn(me, &decision);
     answer(err);
@@ -794,14 +449,13 @@ static void do_approve(void)
     decide(moot_approve);
 }
 
-/* --- offering
- * --------------------------------------------------------------------------- */
+/* --- offering --- */
 
-static struct kept *kept_saying(void)
+static char *kept_saying(void)
 {
     const char *says = text_of("says");
 
-    return keep(says ? strdup(says) : NULL);
+    return says ? keep(strdup(says))->text : NULL;
 }
 
 static void do_add_tool(void)
@@ -818,7 +472,7 @@ static void do_add_tool(void)
     tool.input_schema = input;
     tool.output_schema = output;
     tool.annotations = annotations;
-    tool.call = on_call;
+    tool.call = probe_on_call;
     tool.user = kept_saying();
     answer(moot_add_tool(me, &tool));
     free(input);
@@ -836,7 +490,7 @@ static void do_add_resource(void)
     resource.title = text_of("title");
     resource.description = text_of("description");
     resource.mime_type = text_of("mime_type");
-    resource.read = on_call;
+    resource.read = probe_on_call;
     resource.user = kept_saying();
     answer(moot_add_resource(me, &resource));
 }
@@ -851,7 +505,7 @@ static void do_add_prompt(void)
     prompt.title = text_of("title");
     prompt.description = text_of("description");
     prompt.arguments = arguments;
-    prompt.get = on_call;
+    prompt.get = probe_on_call;
     prompt.user = kept_saying();
     answer(moot_add_prompt(me, &prompt));
     free(arguments);
@@ -874,47 +528,29 @@ static void do_remove_prompt(void)
 
 static void do_serve_others(void)
 {
-    moot_serve_others(me, on_call, kept_saying());
+    moot_serve_others(me, probe_on_call, kept_saying());
     answer(MOOT_OK);
 }
 
-/* --- replying
- * --------------------------------------------------------------------------- */
-
-static struct moot_call *call_at(void)
-{
-    size_t number = size_at("call");
-
-    return number < MAX_CALLS ? calls[number] : NULL;
-}
-
-/* An answer ends the call. */
-static struct moot_call *take_call(void)
-{
-    struct moot_call *call = call_at();
-
-    if (call)
-        calls[number_of(call)] = NULL;
-    return call;
-}
+/* --- replying --- */
 
 static void do_reply_text(void)
 {
-    struct moot_call *call = take_call();
+    struct moot_call *call = probe_take_call(size_at("call"));
 
     answer(call ? moot_reply_text(call, text_of("text")) : MOOT_UNKNOWN);
 }
 
 static void do_reply_failure(void)
 {
-    struct moot_call *call = take_call();
+    struct moot_call *call = probe_take_call(size_at("call"));
 
     answer(call ? moot_reply_failure(call, text_of("text")) : MOOT_UNKNOWN);
 }
 
 static void do_reply_json(void)
 {
-    struct moot_call *call = take_call();
+    struct moot_call *call = probe_take_call(size_at("call"));
     char *result = json_of("result");
 
     answer(call ? moot_reply_json(call, result) : MOOT_UNKNOWN);
@@ -923,7 +559,7 @@ static void do_reply_json(void)
 
 static void do_reply_error(void)
 {
-    struct moot_call *call = take_call();
+    struct moot_call *call = probe_take_call(size_at("call"));
 
     answer(call ? moot_reply_error(call, (int)number_at("code"), text_of("message"))
                 : MOOT_UNKNOWN);
@@ -931,43 +567,14 @@ static void do_reply_error(void)
 
 static void do_progress(void)
 {
-    struct moot_call *call = call_at();
+    struct moot_call *call = probe_find_call(size_at("call"));
 
     answer(call ? moot_call_progress(call, number_at("done"), number_at("total"),
                                      text_of("message"))
                 : MOOT_UNKNOWN);
 }
 
-/* --- JSON
- * ------------------------------------------------------------------------------- */
-
-static void put_value(const struct moot_json *json)
-{
-    const struct moot_json *at;
-    double number;
-
-    if (moot_text(json)) {
-        put_quoted(moot_text(json));
-    } else if (moot_number(json, &number)) {
-        printf("%.17g", number);
-    } else if (!moot_first(json)) {
-        (void)fwrite(moot_raw(json).ptr, 1, moot_raw(json).len, stdout);
-    } else {
-        bool is_object = *moot_raw(json).ptr == '{';
-
-        (void)putchar(is_object ? '{' : '[');
-        for (at = moot_first(json); at; at = moot_next(at)) {
-            if (at != moot_first(json))
-                (void)putchar(',');
-            if (is_object) {
-                put_quoted(moot_key(at));
-                (void)putchar(':');
-            }
-            put_value(at);
-        }
-        (void)putchar(is_object ? '}' : ']');
-    }
-}
+/* --- JSON --- */
 
 static void do_parse(void)
 {
@@ -983,11 +590,10 @@ static void do_parse(void)
         put_key("json");
         put_value(json);
     }
-    end();
+    line_end();
 }
 
-/* --- the loop
- * --------------------------------------------------------------------------- */
+/* --- the loop --- */
 
 static const struct {
     const char *name;
@@ -998,11 +604,11 @@ static const struct {
     { "free", do_free, 0 },
     { "leave", do_leave, 1 },
     { "run", do_run, 1 },
-    { "hold", do_hold, 0 },
-    { "go", do_go, 0 },
+    { "hold", do_hold_or_go, 0 },
+    { "go", do_hold_or_go, 0 },
     { "state", do_state, 1 },
-    { "last", do_last, 1 },
-    { "id", do_id, 1 },
+    { "last", do_last_or_id, 1 },
+    { "id", do_last_or_id, 1 },
     { "capabilities", do_capabilities, 1 },
     { "may", do_may, 1 },
     { "who", do_who, 1 },
@@ -1036,14 +642,13 @@ static void obey(const char *line, size_t len)
 {
     struct moot_str text;
     const char *name;
-    size_t i;
 
     text.ptr = line;
     text.len = len;
     (void)moot_step(reader); /* what it read before is gone */
     command = moot_parse(reader, text);
     name = text_of("do");
-    for (i = 0; name && i < sizeof(commands) / sizeof(commands[0]); i++)
+    for (size_t i = 0; name && i < sizeof(commands) / sizeof(commands[0]); i++)
         if (strcmp(name, commands[i].name) == 0 && (me || !commands[i].needs_handle)) {
             commands[i].run();
             return;
@@ -1078,9 +683,9 @@ static void step(void)
     if (moot_step(me) != MOOT_ENDED)
         return;
     is_ended = 1;
-    begin("event", "ended");
+    line_begin("event", "ended");
     put_text("why", moot_why(me));
-    end();
+    line_end();
 }
 
 static bool turn(void)
