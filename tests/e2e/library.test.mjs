@@ -119,11 +119,30 @@ test('library: a program builds with the static one', { skip: isSanitized }, () 
     assert.doesNotMatch(run('readelf', ['-d', path.join(root, 'static')]), /libmoot/);
 });
 
-test('library: its header is C++ as well', (t) => {
-    const file = path.join(root, 'header.cpp');
+// Every function is named, so that what the header says of it is found in the library under C's names.
+test('library: a program in C++ builds with it', { skip: isSanitized }, (t) => {
+    const file = path.join(root, 'all.cpp');
+    const output = path.join(root, 'all');
+    const names = declared().map((name) => `    reinterpret_cast<any *>(&::${name}),\n`).join('');
 
     if (spawnSync('clang', ['--version']).status !== 0)
         return t.skip('there is no compiler for C++');
-    fs.writeFileSync(file, '#include <moot.h>\nstruct moot_options options = {};\n');
-    run('clang', ['-x', 'c++', '-std=c++11', '-pedantic', '-Wall', '-Wextra', '-Werror', '-fsyntax-only', ...pkgConfig('--cflags', 'moot'), file]);
+    fs.writeFileSync(file, `#include <moot.h>\n#include <stdio.h>\ntypedef void any(void);\nstatic any *const all[] = {\n${names}};\n
+int main()
+{
+    struct moot_options options = {};
+    struct moot *m = nullptr;
+    enum moot_err err = moot_new(&options, &m);
+    int count = 0;
+
+    for (any *one : all)
+        count += one != nullptr;
+    moot_free(m);
+    printf("%d %d\\n", err == MOOT_INVALID, count);
+    return MOOT_PROPOSED;
+}
+`);
+    run('clang', ['-x', 'c++', '-std=c++11', '-pedantic', '-Wall', '-Wextra', '-Werror', ...pkgConfig('--cflags', 'moot'), '-o', output, file,
+        '-x', 'none', ...pkgConfig('--libs', 'moot')]);
+    assert.equal(run(output, [], { env: { ...process.env, LD_LIBRARY_PATH: libdir } }), `1 ${declared().length}\n`);
 });
