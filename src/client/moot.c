@@ -108,7 +108,7 @@ void handle_joined(struct moot *m)
     struct str id = occupant_id(m->occupant);
 
     (void)snprintf(m->id, sizeof(m->id), STR_FMT, STR_ARG(id));
-    wire_allow(m->wire, options_message_bytes(m, occupant_envelope_bytes(m->occupant)));
+    wire_welcome(m->wire, options_message_bytes(m, occupant_envelope_bytes(m->occupant)));
     if (m->state != MOOT_JOINED)
         enter(m, MOOT_JOINED, "");
 }

@@ -250,8 +250,11 @@ bool wire_is_over(const struct wire *wire)
     return wire->state == WIRE_OVER && !wire->is_untold;
 }
 
-void wire_allow(struct wire *wire, size_t message_bytes)
+void wire_welcome(struct wire *wire, size_t message_bytes)
 {
+    if (!wire->is_welcome)
+        wire->welcome_ms = wire->now_ms;
+    wire->is_welcome = true;
     if (message_bytes > wire->shared.message_bytes)
         wire->shared.message_bytes = message_bytes;
 }

@@ -42,7 +42,7 @@ struct wire_settings {
     bool echoes;
     bool connects_once;
     bool resolves_in_thread;
-    uint32_t connect_timeout_ms; /* up to the first text; 0: none */
+    uint32_t connect_timeout_ms; /* up to wire_welcome(); 0: none */
     uint32_t retry_min_ms, retry_max_ms;
     uint32_t silence_ms; /* a ping after one half, the end after the other; 0: for ever */
     size_t message_bytes; /* received at most */
@@ -75,5 +75,6 @@ void wire_close(struct wire *wire);
 bool wire_is_open(const struct wire *wire);
 bool wire_is_over(const struct wire *wire);
 
-/* The gateway takes and sends envelopes of up to this size: raises message_bytes. */
-void wire_allow(struct wire *wire, size_t message_bytes);
+/* The welcome has come, which is for the owner to say: the connection counts as made. And
+ * the gateway takes and sends envelopes of up to this size: raises message_bytes. */
+void wire_welcome(struct wire *wire, size_t message_bytes);

@@ -53,7 +53,7 @@ struct wire {
     enum wire_state state;
     bool is_untold;  /* over, and on_broken has not been called */
     bool is_pressed; /* more could be read at once */
-    bool is_welcome; /* the first text has come */
+    bool is_welcome; /* the owner says so */
     bool has_asked;  /* a ping into the silence */
     uint64_t now_ms; /* of the present step */
     uint64_t due_ms; /* resting: the next attempt; until welcome: giving up; closing */

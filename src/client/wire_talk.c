@@ -178,10 +178,6 @@ static bool on_message(struct wire *w, const struct ws_event *ev)
         on_violation(w, WS_CODE_UTF8, "text is not UTF-8");
         return false;
     }
-    if (!w->is_welcome) {
-        w->is_welcome = true;
-        w->welcome_ms = w->now_ms;
-    }
     w->ops.on_text(w->user, ev->body);
     return true;
 }

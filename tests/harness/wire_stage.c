@@ -26,6 +26,8 @@ static void on_text(void *user, struct str text)
     s->texts++;
     if (!s->is_quiet)
         buf_putf(&s->told, "text " STR_FMT "\n", STR_ARG(text));
+    if (!s->is_unmoved)
+        wire_welcome(s->wire, 0);
     if (s->answers)
         CHECK_INT(wire_send(s->wire, str_of(s->answers)), OK);
     if (s->leaves_on_text)

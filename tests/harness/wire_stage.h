@@ -30,6 +30,7 @@ struct stage {
     struct buf told; /* what the wire said, one line each */
     size_t texts;    /* counted, also where they are not told */
     bool is_quiet;
+    bool is_unmoved;     /* no text is taken for a welcome; else all are */
     const char *answers; /* to every text */
     bool leaves_on_text;
     struct buf heard; /* what the server has read */

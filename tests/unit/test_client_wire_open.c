@@ -144,7 +144,7 @@ TEST(nobody_waits_longer_than_the_time_to_connect)
     stage_done(&s);
 }
 
-TEST(the_first_text_must_come_in_time_as_well)
+TEST(whatever_else_is_said_the_welcome_must_come_in_time)
 {
     struct stage s;
     struct wire_settings settings;
@@ -153,9 +153,12 @@ TEST(the_first_text_must_come_in_time_as_well)
     stage_listen(&s);
     settings = stage_settings(stage_url(&s));
     stage_wire(&s, &settings);
+    s.is_unmoved = true;
     far_accept(&s, S(""));
     CHECK_STR(stage_hear_wire(&s), S("open\n"));
     CHECK_INT(wire_due_ms(s.wire), s.now_ms + 10'000);
+    far_say_frame(&s, WS_OP_TEXT, S("x"));
+    CHECK_STR(stage_hear_wire(&s), S("text x\n"));
     s.now_ms += 10'000;
     stage_step(&s);
     CHECK_STR(stage_told(&s), S("broken: no welcome came in time\n"));

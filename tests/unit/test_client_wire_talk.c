@@ -84,7 +84,7 @@ TEST(a_big_message_arrives_and_a_bigger_one_ends_it)
     buf_init(&big, 4 * MIB);
     while (big.len < MIB)
         buf_putc(&big, 'x');
-    wire_allow(s.wire, MIB - 1); /* less than it was: nothing changes */
+    wire_welcome(s.wire, MIB - 1); /* less than it was: nothing changes */
     s.is_quiet = true;
     s.texts = 0;
     far_say_frame(&s, WS_OP_TEXT, buf_str(&big));
@@ -100,7 +100,7 @@ TEST(a_big_message_arrives_and_a_bigger_one_ends_it)
     s.now_ms += 1000;
     far_accept(&s, S(""));
     CHECK_STR(stage_hear_wire(&s), S("open\n"));
-    wire_allow(s.wire, MIB + 1);
+    wire_welcome(s.wire, MIB + 1);
     far_say_frame(&s, WS_OP_TEXT, buf_str(&big));
     for (int i = 0; i < 100 && s.texts < 2; i++)
         stage_step(&s);
