@@ -146,7 +146,8 @@ struct moot_handlers {
     void (*on_welcome)(struct moot *m, void *user, bool resumed);
     void (*on_presence)(struct moot *m, void *user, enum moot_presence change,
                         const struct moot_participant *who);
-    /* Envelopes were lost while we were away: `missed` of them, 0: nobody knows. */
+    /* Envelopes were lost while we were away: `missed` of them; 0: nobody knows how many,
+     * or whether. */
     void (*on_gap)(struct moot *m, void *user, uint64_t missed);
     void (*on_chat)(struct moot *m, void *user, const struct moot_message *message,
                     const char *text);

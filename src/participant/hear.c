@@ -96,8 +96,11 @@ static void enter_room(struct occupant *o, const struct heard *heard)
         recent_end(&o->recent);
     if (o->ops.on_welcome)
         o->ops.on_welcome(o->user, o->resumes);
-    if (misses)
-        calls_gap(o);
+    if (!misses)
+        return;
+    if (o->ops.on_gap) /* there was nothing to resume behind: nobody counts what passed */
+        o->ops.on_gap(o->user, 0);
+    calls_gap(o);
 }
 
 static enum err hear_welcome(struct occupant *o, const struct heard *heard,

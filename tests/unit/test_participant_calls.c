@@ -111,7 +111,8 @@ TEST(where_nothing_is_resumed_calls_are_lost)
     fake_tick(&fake, 0);
     (void)fake_told(&fake);
     reconnect(false);
-    CHECK_TOLD("heard system/welcome to me\nwelcome\ndone me-1 " LOST "done me-2 " LOST);
+    CHECK_TOLD("heard system/welcome to me\nwelcome\ngap 0\ndone me-1 " LOST
+               "done me-2 " LOST);
     done();
 }
 

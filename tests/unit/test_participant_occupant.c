@@ -95,7 +95,7 @@ TEST(a_connection_that_resumes_nothing_repeats_nothing)
     welcome_again(&fake, false, "");
     fake_hear_from(&fake, "ann", "1", "chat", CHAT); /* another one of that name */
     CHECK_STR(fake_told(&fake),
-              S("heard system/welcome to me\nwelcome\nheard 1 ann chat\n"));
+              S("heard system/welcome to me\nwelcome\ngap 0\nheard 1 ann chat\n"));
     fake_seat_done(&fake);
 }
 

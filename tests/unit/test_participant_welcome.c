@@ -101,7 +101,8 @@ TEST(nobody_becomes_somebody_else_while_connected)
     CHECK_STR(occupant_capabilities(fake.occupant), S("[\"chat\"]"));
     occupant_begin(fake.occupant, false);
     fake_hear_gateway(&fake, "system/welcome", "\"you\":{\"id\":\"ann\"}");
-    CHECK_STR(fake_told(&fake), S("heard system/welcome to me\nwelcome\nleaves ann\n"));
+    CHECK_STR(fake_told(&fake),
+              S("heard system/welcome to me\nwelcome\ngap 0\nleaves ann\n"));
     CHECK_STR(occupant_id(fake.occupant), S("ann"));
     fake_seat_done(&fake);
 }
