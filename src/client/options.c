@@ -97,7 +97,8 @@ struct occupant *options_occupant(struct moot *m, const struct moot_options *opt
                                         .proposals = m->limits.proposals,
                                         .participants = m->limits.participants,
                                         .offenders = m->limits.offenders,
-                                        .recent = m->limits.recent },
+                                        .recent = m->limits.recent,
+                                        .envelope_bytes = m->limits.envelope_bytes },
                         },
                         &tell_ops, m);
 }

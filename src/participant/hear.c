@@ -421,6 +421,15 @@ static void drop(struct occupant *o, const struct heard *heard, enum err err,
     occupant_offend(o, heard, str_of(err_name(err)), field);
 }
 
+/* What the gateway itself says may be longer: a welcome names everybody. */
+static bool is_too_large(const struct occupant *o, const struct heard *heard)
+{
+    size_t most = o->settings.limits.envelope_bytes;
+
+    return most && !heard->is_system && heard->env.text.len > most &&
+           heard->env.text.len > o->envelope_bytes;
+}
+
 void hear_text(struct occupant *o, struct str text)
 {
     struct heard heard;
@@ -428,6 +437,8 @@ void hear_text(struct occupant *o, struct str text)
     enum err err =
         check_text(text, o->settings.limits.depth, &o->scratch, &heard, &field);
 
+    if (!err && is_too_large(o, &heard))
+        err = ERR_TOO_LARGE;
     if (err) {
         drop(o, &heard, err, field);
         return;

@@ -87,6 +87,7 @@ struct occupant_limits {
     size_t participants;
     size_t offenders;
     size_t recent;
+    size_t envelope_bytes; /* of all but the gateway, unless it allows more; 0: of any */
 };
 
 struct occupant_settings {

@@ -99,6 +99,29 @@ TEST(a_connection_that_resumes_nothing_repeats_nothing)
     fake_seat_done(&fake);
 }
 
+TEST(what_is_longer_than_we_bear_is_dropped_unless_the_gateway_says_it_or_allows_it)
+{
+    struct occupant_settings short_ones = { .limits = { .envelope_bytes = 120 } };
+    const char *long_one = "\"payload\":{\"text\":\"0123456789012345678901234567890123456"
+                           "7890123456789012345678901234567890123456789\"}";
+    struct fake_seat fake;
+
+    fake_seat_init(&fake, &short_ones);
+    fake_seat_welcome(&fake, "[\"chat\"]", "{\"id\":\"ann\"},{\"id\":\"bob\"}");
+    CHECK_STR(occupant_id(fake.occupant), S("bot"));
+    fake_hear_from(&fake, "ann", "1", "chat", CHAT);
+    fake_hear_from(&fake, "ann", "2", "chat", long_one);
+    CHECK_STR(fake_told(&fake), S("heard 1 ann chat\noffence 1 ann: too_large, \n"));
+    CHECK_STR(occupant_last(fake.occupant), S("2")); /* it is not asked for again */
+    fake_hear_gateway(&fake, "system/welcome",
+                      "\"you\":{\"id\":\"bot\"},"
+                      "\"moot\":{\"limits\":{\"envelope_bytes\":300}}");
+    (void)fake_told(&fake);
+    fake_hear_from(&fake, "ann", "3", "chat", long_one);
+    CHECK_STR(fake_told(&fake), S("heard 3 ann chat\n"));
+    fake_seat_done(&fake);
+}
+
 TEST(a_gap_is_told)
 {
     struct fake_seat fake;
