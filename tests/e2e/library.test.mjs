@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { program } from './gateway.mjs';
 
@@ -145,4 +146,21 @@ int main()
     run('clang', ['-x', 'c++', '-std=c++11', '-pedantic', '-Wall', '-Wextra', '-Werror', ...pkgConfig('--cflags', 'moot'), '-o', output, file,
         '-x', 'none', ...pkgConfig('--libs', 'moot')]);
     assert.equal(run(output, [], { env: { ...process.env, LD_LIBRARY_PATH: libdir } }), `1 ${declared().length}\n`);
+});
+
+test('library: the examples build with their Makefile', { skip: isSanitized }, () => {
+    const folder = path.join(root, 'examples');
+    const env = { ...process.env, PKG_CONFIG_SYSROOT_DIR: root, PKG_CONFIG_PATH: path.join(libdir, 'pkgconfig'), LD_LIBRARY_PATH: libdir };
+    const from = fileURLToPath(new URL('../../examples', import.meta.url));
+
+    fs.mkdirSync(folder);
+    for (const name of fs.readdirSync(from).filter((one) => /\.[ch]$|^Makefile$/.test(one)))
+        fs.copyFileSync(path.join(from, name), path.join(folder, name));
+    run('make', ['-C', folder, 'CFLAGS=-Werror'], { env });
+    for (const name of ['calculator', 'proposer', 'approver', 'orchestrator']) {
+        const { status, stderr } = spawnSync(path.join(folder, name), [], { env, encoding: 'utf8' });
+
+        assert.equal(status, 2);
+        assert.match(stderr, /^usage: \S+ \[--token-file FILE\] URL TOPIC/);
+    }
 });
