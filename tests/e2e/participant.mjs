@@ -40,6 +40,8 @@ class Participant {
                 resolve();
         });
         process.once('exit', () => this.child.kill('SIGKILL'));
+        for (const held of [this.child, this.child.stdin, this.child.stdout, this.child.stderr])
+            held.unref(); // a test that failed must end nevertheless
     }
 
     get stderr() { return this.#err; }
