@@ -10,12 +10,14 @@
 //       await tail.told(pattern)   until standard error has this
 //       tail.child                 .stdin, .kill(name) …
 //       await tail.ended()         { status, stdout, stderr }
+//   const program = startProgram(file, args, env)                   the same with another program
 //   serveTools(client, { add: ({ a, b }) => `${a + b}` })
 //       a client of gateway.mjs answers tools/list and tools/call; what a tool gives is a
 //       text, a whole result, a promise of one of them, or undefined: it never answers
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
 
 import { envelope, program, within } from './gateway.mjs';
 
@@ -38,9 +40,9 @@ class Command {
     #err = '';
     taken = 0; // bytes of standard output
 
-    constructor(args, env, input) {
-        this.name = `moot ${args.join(' ')}`;
-        this.child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env });
+    constructor(file, args, env, input) {
+        this.name = [path.basename(file), ...args].join(' ');
+        this.child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env });
         this.child.stdin.on('error', () => {});
         if (input !== undefined)
             this.child.stdin.end(input);
@@ -93,8 +95,10 @@ class Command {
     }
 }
 
+export const startProgram = (file, args, env, input) => new Command(file, args, env, input);
+
 export const startMoot = (gateway, as, args, { env, input } = {}) =>
-    new Command(args, environment(gateway, as, env), input);
+    startProgram(program, args, environment(gateway, as, env), input);
 
 export const moot = (gateway, as, args, { input = '', ...options } = {}) =>
     startMoot(gateway, as, args, { input, ...options }).ended();
