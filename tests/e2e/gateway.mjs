@@ -9,6 +9,8 @@
 //       gateway.adminToken() / .humanToken()   those of the first start
 //       gateway.signal(name)                   SIGHUP and the like, to this process only
 //       await gateway.stop()                   SIGTERM; asserts status 0 and no sanitizer report
+//       await gateway.kill()                   SIGKILL; its folder stays
+//       await gateway.restart()                a new one where a killed one was: port, data, settings
 //
 //   people('alice', 'bob')     tokens for a config: token ID-token, capabilities mcp/*, chat
 //   person('eve', { ... })     one of them, with other settings
@@ -185,8 +187,8 @@ class Gateway {
     #out = '';
     #err = '';
 
-    constructor(child, exited, data, config) {
-        Object.assign(this, { child, exited, data, config, pid: child.pid });
+    constructor(child, data, config, options) {
+        Object.assign(this, { child, exited: once(child, 'exit'), data, config, options, pid: child.pid });
         child.stdout.on('data', (part) => { this.#out += part; });
         child.stderr.on('data', (part) => { this.#err += part; });
         for (const held of [child, child.stdout, child.stderr])
@@ -209,6 +211,13 @@ class Gateway {
         Object.assign(this, { scheme, host, port: Number(port) });
         this.link = /#ticket=(\S+)/.exec(this.#out)?.[1];
     }
+
+    async kill() {
+        this.child.kill('SIGKILL');
+        await within(this.exited, 'the gateway to die');
+    }
+
+    restart() { return startIn(path.dirname(this.data), this.port, this.options); }
 
     async stop(status = 0) {
         this.child.kill('SIGTERM');
@@ -305,15 +314,20 @@ async function readAnswer(res) {
     return { status: res.statusCode, headers: res.headers, text, json };
 }
 
-export async function startGateway(config = {}, { args = [], env = {}, workers = defaultWorkers } = {}) {
+export async function startGateway(config = {}, options = {}) {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-e2e-'));
+
+    fs.writeFileSync(path.join(folder, 'moot.yaml'), typeof config === 'string' ? config : JSON.stringify(config));
+    return startIn(folder, 0, options);
+}
+
+async function startIn(folder, port, options) {
+    const { args = [], env = {}, workers = defaultWorkers } = options;
     const data = path.join(folder, 'data');
     const file = path.join(folder, 'moot.yaml');
-
-    fs.writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
-    const child = spawn(program, ['serve', '--config', file, '--data', data, '--listen', '127.0.0.1:0',
+    const child = spawn(program, ['serve', '--config', file, '--data', data, '--listen', `127.0.0.1:${port}`,
         '--workers', String(workers), ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
-    const gateway = new Gateway(child, once(child, 'exit'), data, file);
+    const gateway = new Gateway(child, data, file, options);
 
     process.once('exit', () => {
         child.kill('SIGKILL');
