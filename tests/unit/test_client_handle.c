@@ -417,6 +417,10 @@ TEST(who_leaves_is_gone_when_all_was_judged)
     CHECK(has(frames, "\nping ") && !has(frames, "close"));
     memset(ping, 0xff, sizeof(ping));
     far_say_frame(&s, WS_OP_PONG, (struct str){ ping, sizeof(ping) });
+    for (int i = 0; i < 10; i++) /* at once, not when its time is over */
+        stage_step(&s);
+    far_listen(&s);
+    CHECK(s.heard.len > 0);
     CHECK_STR(far_hear_frames(&s), S("close 1000 \n"));
     far_say_close(&s, 1000, S(""));
     (void)hear(&s, "over");
