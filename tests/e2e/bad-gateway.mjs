@@ -62,6 +62,7 @@ class Peer {
     constructor(socket) {
         this.socket = socket;
         this.isOver = false;
+        socket.unref(); // a test that failed must end nevertheless
         socket.on('error', () => {});
         socket.on('drain', () => socket.emit('news'));
         socket.on('close', () => { this.isOver = true; socket.emit('news'); });
