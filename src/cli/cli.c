@@ -2,10 +2,13 @@
 #include "cli/cli.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
@@ -362,7 +365,30 @@ static int run(struct reading *r)
     return code;
 }
 
-int cli_run(int argc, char **argv)
+/* What is opened first must not become standard output. A closed one is held by a file
+ * that fails in its direction, so whoever uses it is told. */
+static void hold_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* What was to be printed and could not be is a failure; a reader that has had enough is
+ * none. */
+static int end_output(int code)
+{
+    bool is_lost;
+
+    errno = 0;
+    is_lost = fflush(stdout) != 0 || ferror(stdout);
+    if (!is_lost || code != CLI_OK || errno == EPIPE)
+        return code;
+    return cli_fail("standard output: %s",
+                    errno ? strerror(errno) : "not all of it could be written");
+}
+
+static int run_command(int argc, char **argv)
 {
     const struct cli_command *command;
     char **arguments;
@@ -387,4 +413,10 @@ int cli_run(int argc, char **argv)
     free(r.fields);
     free(arguments);
     return code;
+}
+
+int cli_run(int argc, char **argv)
+{
+    hold_streams();
+    return end_output(run_command(argc, argv));
 }

@@ -2,6 +2,7 @@
 #include "cli/session.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -95,20 +96,51 @@ void session_tell(struct session *session, const char *format, ...)
     fputc('\n', stderr);
 }
 
+/* Until somebody reads; false: a signal came instead. */
+static bool wait_for_reader(const struct session *session)
+{
+    struct pollfd fds[] = {
+        { .fd = STDOUT_FILENO, .events = POLLOUT },
+        { .fd = session->signals, .events = POLLIN },
+    };
+
+    while (poll(fds, COUNT(fds), -1) < 0 && errno == EINTR)
+        continue;
+    return fds[0].revents;
+}
+
+/* 0, or the number of what went wrong; EINTR: a signal is to be taken. Pieces as short as
+ * these do not block where there is room. */
+static int write_out(const struct session *session, struct str bytes)
+{
+    while (bytes.len) {
+        ssize_t wrote;
+
+        if (!wait_for_reader(session))
+            return EINTR;
+        wrote =
+            write(STDOUT_FILENO, bytes.ptr, bytes.len < PIPE_BUF ? bytes.len : PIPE_BUF);
+        if (wrote < 0 && errno != EINTR && errno != EAGAIN)
+            return errno;
+        if (wrote > 0)
+            bytes = str_slice(bytes, (size_t)wrote, bytes.len);
+    }
+    return 0;
+}
+
+static void take_signal(struct session *session);
+
 void session_print(struct session *session, struct buf *out)
 {
-    bool is_out;
+    int error = write_out(session, buf_str(out));
 
-    if (out->len == 0)
-        return;
-    is_out = fwrite(out->ptr, 1, out->len, stdout) == out->len && fflush(stdout) == 0;
     buf_clear(out);
-    if (is_out || session->is_ending)
-        return;
-    if (errno == EPIPE)
-        session_end(session, CLI_OK); /* the reader has had enough */
-    else
-        session_end(session, cli_fail("standard output: %s", strerror(errno)));
+    if (error == EINTR)
+        take_signal(session);
+    else if (error == EPIPE) /* the reader has had enough */
+        session_end(session, CLI_OK);
+    else if (error && !session->is_ending)
+        session_end(session, cli_fail("standard output: %s", strerror(error)));
 }
 
 bool session_has(struct session *session, const char *participant)
@@ -320,11 +352,11 @@ static void begin(struct session *session)
     session->plan->on_begin(session);
 }
 
-static void take_signal(struct session *session, int fd)
+static void take_signal(struct session *session)
 {
     struct signalfd_siginfo got;
 
-    if (read(fd, &got, sizeof(got)) != (ssize_t)sizeof(got))
+    if (read(session->signals, &got, sizeof(got)) != (ssize_t)sizeof(got))
         return;
     if (session->signal || session->is_ending || !session->plan->on_signal) {
         session->deadline_ms = clock_mono_ms(); /* at once, if that was the second */
@@ -356,11 +388,11 @@ static bool is_due(uint64_t at_ms)
 }
 
 /* One turn; false: it is over. */
-static bool turn(struct session *session, int signals)
+static bool turn(struct session *session)
 {
     struct pollfd fds[] = {
         { .fd = moot_fd(session->moot), .events = moot_events(session->moot) },
-        { .fd = signals, .events = POLLIN },
+        { .fd = session->signals, .events = POLLIN },
         { .fd = session->plan->follows ? STDOUT_FILENO : -1 },
         { .fd = session->reads_input ? STDIN_FILENO : -1, .events = POLLIN },
     };
@@ -368,7 +400,7 @@ static bool turn(struct session *session, int signals)
     if (poll(fds, COUNT(fds), time_left(session)) < 0 && errno != EINTR)
         return false;
     if (fds[1].revents)
-        take_signal(session, signals);
+        take_signal(session);
     if (fds[2].revents) /* a pipe without a reader */
         session_end(session, CLI_OK);
     if (fds[3].revents && session->reads_input)
@@ -402,11 +434,11 @@ static void course(struct session *session)
     sigset_t old;
 
     signals = catch_signals(&old);
-    while (turn(session, signals))
+    session->signals = signals;
+    while (turn(session))
         continue;
     if (!session->is_ending)
         session->code = session_fail(session, MOOT_ENDED);
-    (void)fflush(stdout);
     if (session->signal) { /* dies of it, so that a shell knows */
         (void)signal(session->signal, SIG_DFL);
         (void)sigprocmask(SIG_SETMASK, &old, NULL);

@@ -76,7 +76,8 @@ struct session {
     bool talks;                /* standard error is a terminal: progress is shown */
     void *user;                /* the plan's */
     int code;
-    int signal; /* that ended it, or 0 */
+    int signals; /* a descriptor that tells of them */
+    int signal;  /* that ended it, or 0 */
     bool is_welcome, has_begun, is_ending, reads_input;
     uint64_t wake_ms, deadline_ms; /* monotonic; 0: none */
 };
@@ -99,7 +100,8 @@ int session_report(struct session *session, const struct moot_outcome *outcome);
 /* Is this participant here? Says on stderr if not. */
 bool session_has(struct session *session, const char *participant);
 
-/* What is for standard output: at once, and empties it. */
+/* What is for standard output: at once, and empties it. While nobody reads, it waits for
+ * that or for a signal. */
 void session_print(struct session *session, struct buf *out);
 
 /* "moot: …" for the eyes of a person at a terminal, who waits. */
