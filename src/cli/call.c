@@ -47,8 +47,7 @@ static void on_done(struct moot *m [[maybe_unused]], void *user,
 {
     struct session *session = user;
 
-    if (!session->is_ending) /* what is left behind when we go is nobody's news */
-        session_end(session, session_report(session, outcome));
+    session_end(session, session_report(session, outcome));
 }
 
 /* Whoever waits at a terminal learns what for. */

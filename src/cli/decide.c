@@ -35,6 +35,7 @@ struct decision {
     struct buf arguments; /* --edit-args, read */
     struct buf params;    /* with those */
     struct buf shown;     /* what somebody at a terminal was asked about */
+    bool has_called;
 };
 
 /* --- about a proposal --- */
@@ -165,14 +166,30 @@ static bool takes_arguments(const struct moot_proposal *p)
     return strcmp(p->method, "tools/call") == 0 || strcmp(p->method, "prompts/get") == 0;
 }
 
-static int check_approval(const struct decision *decision, const struct moot_proposal *p)
+/* A call to somebody who is not here would use the proposal up. */
+static bool are_here(struct session *session, const struct moot_proposal *p,
+                     const char *to)
 {
+    if (p->owner)
+        return session_has(session, p->owner);
+    for (size_t i = 0; i < p->to_count; i++)
+        if (strcmp(p->to[i], moot_id(session->moot)) != 0 &&
+            !session_has(session, p->to[i]))
+            return false;
+    return p->to_count || session_has(session, to);
+}
+
+static int check_approval(struct session *session, const struct moot_proposal *p)
+{
+    const struct decision *decision = session->user;
     const char *to = decision->options->to;
 
     if (p->is_mine)
         return cli_fail("it is your own; somebody else decides"), CLI_REFUSED;
     if (p->params.len == 0)
-        return cli_fail("its arguments are not known here, so nobody can approve them");
+        return cli_fail("its arguments are too long for the welcome, and nothing is "
+                        "approved unseen; who is in the topic when it is proposed can "
+                        "approve it (moot join)");
     if (to && p->to_count && strcmp(to, p->to[0]) != 0)
         return cli_fail("the proposal itself says who is to be asked; --to is another"),
                CLI_USAGE;
@@ -181,7 +198,7 @@ static int check_approval(const struct decision *decision, const struct moot_pro
                CLI_USAGE;
     if (decision->options->edit_args && !takes_arguments(p))
         return cli_fail("--edit-args is for calls of tools"), CLI_USAGE;
-    return CLI_OK;
+    return are_here(session, p, to) ? CLI_OK : CLI_FAILED;
 }
 
 static void fulfil(struct session *session, const struct moot_proposal *p)
@@ -209,6 +226,8 @@ static void fulfil(struct session *session, const struct moot_proposal *p)
     err = moot_fulfil(session->moot, &d);
     if (err)
         session_end(session, session_fail(session, err));
+    else
+        decision->has_called = !p->owner;
 }
 
 /* Whoever sits at a terminal sees what will run before it does: since the list was read,
@@ -223,8 +242,9 @@ static bool asks(const struct session *session)
 static void put_question(struct buf *out, const struct decision *decision,
                          const struct moot_proposal *p)
 {
-    const char *to = p->to_count ? p->to[0] : decision->options->to;
     struct str params = { p->params.ptr, p->params.len };
+    const char *one = p->owner ? p->owner : decision->options->to;
+    const char *const *to = p->to_count ? p->to : &one;
 
     plain_put(out, str_of(p->proposer), PLAIN_LINE);
     buf_put(out, p->owner ? S(" calls ") : S(" proposes "));
@@ -233,8 +253,10 @@ static void put_question(struct buf *out, const struct decision *decision,
         buf_putc(out, ' ');
         plain_put(out, str_of(p->name), PLAIN_LINE);
     }
-    buf_put(out, S(" at "));
-    plain_put(out, str_of(p->owner ? p->owner : to), PLAIN_LINE);
+    for (size_t i = 0; i < p->to_count || i == 0; i++) {
+        buf_put(out, i ? S(", ") : S(" at "));
+        plain_put(out, str_of(to[i]), PLAIN_LINE);
+    }
     buf_put(out, decision->options->edit_args ? S(", edited by you:\n  ") : S(":\n  "));
     plain_put(out, decision->options->edit_args ? buf_str(&decision->arguments) : params,
               PLAIN_JSON);
@@ -299,7 +321,7 @@ static void begin_approve(struct session *session)
     if (!find(session, &p))
         return;
     if (!decision->options->vote) {
-        code = check_approval(decision, &p);
+        code = check_approval(session, &p);
         if (code)
             session_end(session, code);
         else if (asks(session))
@@ -311,6 +333,16 @@ static void begin_approve(struct session *session)
     err = moot_approve(session->moot, &d);
     if (err)
         session_end(session, session_fail(session, err));
+}
+
+/* What was called cannot be taken back. */
+static void on_signal(struct session *session)
+{
+    const struct decision *decision = session->user;
+
+    if (decision->has_called)
+        (void)cli_fail("the call is made; what comes of it is not waited for");
+    session_end(session, CLI_FAILED);
 }
 
 /* --- reject, withdraw --- */
@@ -397,6 +429,7 @@ static int decide(const struct decide_options *o, void (*on_begin)(struct sessio
     struct decision decision = { .options = o, .id = arguments[0] };
     struct session_plan plan = { .on_begin = on_begin,
                                  .on_input = on_answer,
+                                 .on_signal = on_signal,
                                  .user = &decision };
     int code;
 

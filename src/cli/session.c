@@ -285,6 +285,8 @@ int session_report(struct session *session, const struct moot_outcome *outcome)
 {
     struct buf out;
 
+    if (session->is_ending)
+        return session_code(outcome);
     buf_init(&out, TEXT_BYTES);
     if (session->options->json)
         put_json(session, outcome, &out);

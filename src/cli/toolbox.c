@@ -142,6 +142,8 @@ static void on_answer(struct moot *m [[maybe_unused]], void *user,
 {
     struct shelf *shelf = user;
 
+    if (shelf->box->session->is_ending) /* nobody waits for the rest any more */
+        return;
     if (outcome->type == MOOT_RESULT)
         on_result(shelf, (struct str){ outcome->json.ptr, outcome->json.len });
     else if (outcome->type == MOOT_TIMED_OUT)

@@ -26,7 +26,8 @@ struct toolbox {
     struct shelf *shelves;
     size_t count, asked, answered;
     uint32_t timeout_ms;
-    void (*on_done)(struct toolbox *box); /* everybody has answered, or has not */
+    void (*on_done)(struct toolbox *box); /* everybody has answered, or has not; never
+                                           * once the session is ending */
     void *user;
 };
 

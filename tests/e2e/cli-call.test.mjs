@@ -128,6 +128,16 @@ test('call: interrupted, the call is taken back and the signal ends it', async (
     assert.equal((await command.ended()).status, 'SIGINT');
 });
 
+test('call, tools: interrupted while others are asked for their tools, nothing is called and nothing told', async () => {
+    for (const args of [['call', 'room', 'shape'], ['tools', 'room']]) {
+        const command = startMoot(gateway, 'alice', args);
+
+        await expect(human, (json) => json.kind === 'mcp/response:tools/list' && json.from === 'calc');
+        command.child.kill('SIGINT');
+        assert.deepEqual(await command.ended(), { status: 'SIGINT', stdout: '', stderr: '' });
+    }
+});
+
 // --- proposals ---
 
 const proposal = () => expect(human, (json) => json.kind.startsWith('mcp/proposal:'));

@@ -12,7 +12,7 @@ before(async () => {
     gateway = await startGateway({ tokens: [
         person('calc'), person('human', { profile: 'human' }), person('bot', { profile: 'proposer' }), person('watcher', { capabilities: ['chat'] }),
     ] });
-    serveTools(await gateway.join('calc'), { add: ({ a, b }) => `${a + b}`, fail: () => ({ isError: true, content: [] }) });
+    serveTools(await gateway.join('calc'), { add: ({ a, b }) => `${a + b}`, fail: () => ({ isError: true, content: [] }), silent: () => undefined });
     bot = await gateway.join('bot');
 });
 after(async () => { await gateway.stop(); });
@@ -83,6 +83,35 @@ test('approve: the tool may fail nevertheless', async () => {
     const { status, stdout } = await as('human', 'approve', 'room', await proposed({ tool: 'fail' }));
 
     assert.deepEqual([status, stdout], [3, '']);
+});
+
+test('approve: interrupted, it says that the call is made', async () => {
+    const id = await proposed({ tool: 'silent' });
+    const command = startMoot(gateway, 'human', ['approve', 'room', id]);
+
+    await expect(bot, (json) => json.correlation_id === id);
+    command.child.kill('SIGINT');
+    assert.deepEqual(await command.ended(), { status: 'SIGINT', stdout: '', stderr: 'moot: the call is made; what comes of it is not waited for\n' });
+});
+
+test('approve: where nobody of the name is here, the proposal stays', async () => {
+    for (const [about, more] of [[{ to: ['guest'] }, []], [{ to: null }, ['--to', 'guest']]]) {
+        const id = await proposed(about);
+        const { status, stdout, stderr } = await as('human', 'approve', 'room', id, ...more);
+
+        assert.deepEqual([status, stdout, stderr], [1, '', 'moot: guest is not in room; `moot who` says who is\n']);
+        assert.deepEqual(kinds(id), []);
+        assert.equal((await as('human', 'reject', 'room', id)).status, 0);
+    }
+});
+
+test('approve: what is too long for the welcome is not approved unseen', async () => {
+    const id = await proposed({ args: { long: 'x'.repeat(100_000) } });
+    const { status, stdout, stderr } = await as('human', 'approve', 'room', id);
+
+    assert.deepEqual([status, stdout], [1, '']);
+    assert.match(stderr, /its arguments are too long .*; who is in the topic when it is proposed can approve it/);
+    assert.equal((await as('human', 'reject', 'room', id)).status, 0);
 });
 
 test('approve --vote: says only that one is for it', async () => {
