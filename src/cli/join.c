@@ -68,7 +68,8 @@ const struct cli_command cli_join = {
         "COMMAND is run by /bin/sh without a terminal, a few at once and each for a\n"
         "minute at most. It gets the proposal as JSON on its standard input, and in its\n"
         "environment MOOT_PROPOSAL_ID, _TYPE, _TOPIC, _FROM, _OWNER, _METHOD, _NAME,\n"
-        "_TO and _REASON. These are words of others: quote them.\n\n"
+        "_TO and _REASON. These are words of others: quote them. $MOOT_TOKEN is not\n"
+        "handed on; a token file is for programs that take part themselves.\n\n"
         "  moot join lobby\n"
         "  moot join lobby --on-proposal 'notify-send \"$MOOT_PROPOSAL_NAME\"'\n",
     .options = options,

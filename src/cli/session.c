@@ -60,19 +60,35 @@ static int find_local(const struct session_options *o, struct session_target *ta
     return code;
 }
 
+/* Programs that we start, an editor for one, have no use for it. Wiped where it stands,
+ * it is gone from /proc as well. */
+static void forget_variable(void)
+{
+    char *token = getenv("MOOT_TOKEN");
+
+    if (token)
+        crypto_wipe(token, strlen(token));
+    (void)unsetenv("MOOT_TOKEN");
+}
+
 int session_find(const struct session_options *options, struct session_target *ret)
 {
     const char *from_env = getenv("MOOT_SERVER");
     const char *url = options->server;
+    int code;
 
     buf_init(&ret->url, PATH_BYTES);
     buf_init(&ret->token, CLI_TOKEN_MAX);
     if (!url && !options->data && from_env && *from_env)
         url = from_env;
-    if (!url)
-        return find_local(options, ret);
-    buf_put(&ret->url, str_of(url));
-    return cli_read_token(options->token_file, &ret->token);
+    if (url) {
+        buf_put(&ret->url, str_of(url));
+        code = cli_read_token(options->token_file, &ret->token);
+    } else {
+        code = find_local(options, ret);
+    }
+    forget_variable();
+    return code;
 }
 
 /* --- telling --- */

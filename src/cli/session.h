@@ -47,8 +47,8 @@ struct session_target {
     struct buf url, token;
 };
 
-/* Of the options, the environment and the local server. What is wrong has been reported
- * on stderr. To be freed in any case. */
+/* Of the options, the environment and the local server; afterwards $MOOT_TOKEN is gone.
+ * What is wrong has been reported on stderr. To be freed in any case. */
 int session_find(const struct session_options *options, struct session_target *ret);
 void session_target_done(struct session_target *target);
 

@@ -123,14 +123,15 @@ test('where: a token that is wrong is told at once, and never shown', async () =
     }
 });
 
-test('where: no option takes a token, and none is among the arguments of a process', async () => {
+test('where: no option takes a token, and none stays among the arguments or variables of a process', async () => {
     const { status, stderr } = await moot(null, null, ['tail', 'room', '--token', 'bob-token']);
     assert.equal(status, 2);
     assert.match(stderr, /there is no option "--token"/);
 
     const command = startMoot(gateway, 'bob', ['tail', 'room']);
     await command.line();
-    assert.doesNotMatch(fs.readFileSync(`/proc/${command.child.pid}/cmdline`, 'utf8'), /bob-token/);
+    for (const place of ['cmdline', 'environ'])
+        assert.doesNotMatch(fs.readFileSync(`/proc/${command.child.pid}/${place}`, 'utf8'), /bob-token/);
     command.child.kill('SIGTERM');
     await command.ended();
 });

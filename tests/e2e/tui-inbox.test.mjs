@@ -295,14 +295,14 @@ test('what was proposed before one came is in the inbox, and expires', async () 
 test('a program is told of each proposal, and texts of others are no commands', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-hook-'));
     const evil = `"; touch ${folder}/evil; $(touch ${folder}/evil) \`touch ${folder}/evil\``;
-    const command = 'cat > "$OUT/json"; printf "%s|" "$MOOT_PROPOSAL_NAME" "$MOOT_PROPOSAL_REASON" > "$OUT/new"; '
+    const command = 'cat > "$OUT/json"; printf "%s|" "$MOOT_PROPOSAL_NAME" "$MOOT_PROPOSAL_REASON" "${MOOT_TOKEN-no token}" > "$OUT/new"; '
         + 'echo noise; tty >&2; mv "$OUT/new" "$OUT/values"';
 
     try {
         await inRoom(() => gateway, { args: ['--on-proposal', command], env: { OUT: folder } }, async (room, terminal) => {
             room.propose(await room.join('bot'), 'rm', { path: '/' }, { reason: evil });
             await terminal.until(() => fs.existsSync(path.join(folder, 'values')), 'the program');
-            assert.equal(fs.readFileSync(path.join(folder, 'values'), 'utf8'), `rm|${evil}|`);
+            assert.equal(fs.readFileSync(path.join(folder, 'values'), 'utf8'), `rm|${evil}|no token|`);
             const told = JSON.parse(fs.readFileSync(path.join(folder, 'json'), 'utf8'));
             assert.deepEqual(told.params, { name: 'rm', arguments: { path: '/' } });
             assert.deepEqual([told.type, told.topic, told.proposer, told.to], ['proposal', room.topic, 'bot', ['files']]);
