@@ -230,18 +230,6 @@ static int read_arguments(struct call *call)
     return code;
 }
 
-static int read_timeout(struct call *call)
-{
-    const char *text = call->options->timeout;
-    uint64_t ms = 0; /* what the library says: a minute, of a proposal five */
-
-    if (text && (!cli_read_duration(str_of(text), &ms) || ms == 0 || ms > MAX_MS))
-        return cli_fail("--timeout takes a time like 30, 5m or 2h, not \"%s\"", text),
-               CLI_USAGE;
-    call->timeout_ms = (uint32_t)ms;
-    return CLI_OK;
-}
-
 static int run(const struct call_options *o, enum moot_how how, char **arguments,
                size_t count)
 {
@@ -252,6 +240,7 @@ static int run(const struct call_options *o, enum moot_how how, char **arguments
     struct session_plan plan = { .on_begin = on_begin,
                                  .on_signal = on_signal,
                                  .user = &call };
+    uint64_t timeout_ms = 0; /* what the library says: a minute, of a proposal five */
     int code;
 
     if (o->no_wait) {
@@ -259,7 +248,8 @@ static int run(const struct call_options *o, enum moot_how how, char **arguments
         plan.handlers.on_message = on_message;
     }
     buf_init(&call.arguments, ARGUMENT_BYTES);
-    code = read_timeout(&call);
+    code = cli_read_timeout(o->timeout, MAX_MS, &timeout_ms);
+    call.timeout_ms = (uint32_t)timeout_ms;
     if (code == CLI_OK)
         code = read_arguments(&call);
     if (code == CLI_OK)

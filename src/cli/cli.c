@@ -127,10 +127,14 @@ static void print_help(const struct cli_command *command)
         printf("\n%s", partaking_more);
 }
 
-static int complain(const struct cli_command *command, const char *what, const char *word)
+/* `hint` is a sentence, or NULL. */
+static int complain(const struct cli_command *command, const char *what, const char *word,
+                    const char *hint)
 {
-    fprintf(stderr, "moot %s: %s%s%s%s\nTry `moot %s --help`.\n", command->name, what,
-            word ? " \"" : "", word ? word : "", word ? "\"" : "", command->name);
+    fprintf(stderr, "moot %s: %s \"%s\"\n", command->name, what, word);
+    if (hint)
+        fprintf(stderr, "%s\n", hint);
+    fprintf(stderr, "Try `moot %s --help`.\n", command->name);
     return CLI_USAGE;
 }
 
@@ -219,6 +223,7 @@ struct reading {
     char *fields; /* the command's options struct */
     char **arguments;
     size_t argument_count;
+    bool names_topic; /* somewhere else than in the first argument */
 };
 
 const struct cli_option *cli_find_option(const struct cli_command *command,
@@ -270,17 +275,18 @@ static int read_option(struct reading *r)
     const char *value = equals ? equals + 1 : NULL;
 
     if (!option)
-        return complain(r->command, "there is no option", word);
+        return complain(r->command, "there is no option", word,
+                        "Words that begin with - and are no options go behind --.");
     if (!option->argument) {
         if (value)
-            return complain(r->command, "this option takes no value:", word);
+            return complain(r->command, "this option takes no value:", word, NULL);
         store(r, option, NULL);
         return CLI_OK;
     }
     if (!value && r->at + 1 < r->count)
         value = r->words[++r->at];
     if (!value)
-        return complain(r->command, "a value is missing after", word);
+        return complain(r->command, "a value is missing after", word, NULL);
     store(r, option, value);
     return CLI_OK;
 }
@@ -295,13 +301,15 @@ static int take_topic(struct reading *r)
     memcpy(&topic, r->fields + option->offset, sizeof(topic));
     if (!topic && from_env && *from_env)
         topic = from_env;
+    r->names_topic = topic;
     if (!topic && r->argument_count) {
         topic = r->arguments[0];
         r->arguments++;
         r->argument_count--;
     }
     if (!topic)
-        return complain(r->command, "something is missing; it needs", r->command->usage);
+        return complain(r->command, "something is missing; it needs", r->command->usage,
+                        NULL);
     store(r, option, topic);
     return CLI_OK;
 }
@@ -313,10 +321,13 @@ static int check_arguments(struct reading *r)
     if (code)
         return code;
     if (r->argument_count < r->command->min_arguments)
-        return complain(r->command, "something is missing; it needs", r->command->usage);
+        return complain(r->command, "something is missing; it needs", r->command->usage,
+                        NULL);
     if (r->argument_count > r->command->max_arguments)
-        return complain(r->command, "this is one word too many:",
-                        r->arguments[r->command->max_arguments]);
+        return complain(
+            r->command,
+            "this is one word too many:", r->arguments[r->command->max_arguments],
+            r->names_topic ? "--topic or $MOOT_TOPIC names the topic already." : NULL);
     return CLI_OK;
 }
 

@@ -404,13 +404,10 @@ static int read_decision(struct decision *decision)
     const struct decide_options *o = decision->options;
     uint64_t ms = CALL_MS;
     struct str object;
-    int code = CLI_OK;
+    int code = cli_read_timeout(o->timeout, MAX_MS, &ms);
 
-    if (o->timeout &&
-        (!cli_read_duration(str_of(o->timeout), &ms) || ms == 0 || ms > MAX_MS))
-        return cli_fail("--timeout takes a time like 30, 5m or 2h, not \"%s\"",
-                        o->timeout),
-               CLI_USAGE;
+    if (code)
+        return code;
     decision->timeout_ms = (uint32_t)ms;
     if (decision->reason.is_full)
         return cli_fail("the reason is too long"), CLI_USAGE;

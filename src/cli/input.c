@@ -113,3 +113,18 @@ bool cli_read_duration(struct str text, uint64_t *ret_ms)
     *ret_ms = value * scale;
     return true;
 }
+
+int cli_read_timeout(const char *text, uint64_t max_ms, uint64_t *ret_ms)
+{
+    uint64_t ms;
+
+    if (!text)
+        return CLI_OK;
+    if (!cli_read_duration(str_of(text), &ms) || ms == 0 || ms > max_ms)
+        return cli_fail("--timeout takes a time like 30, 5m or 2h, up to %llu seconds, "
+                        "not \"%s\"",
+                        (unsigned long long)max_ms / 1000, text),
+               CLI_USAGE;
+    *ret_ms = ms;
+    return CLI_OK;
+}

@@ -24,3 +24,6 @@ int cli_read_token(const char *path, struct buf *out);
 
 /* "30", "30s", "5m", "2h", "7d" in milliseconds; false: it is none. */
 bool cli_read_duration(struct str text, uint64_t *ret_ms);
+
+/* The value of --timeout, above 0 and up to `max_ms`; NULL leaves *ret_ms as it is. */
+int cli_read_timeout(const char *text, uint64_t max_ms, uint64_t *ret_ms);

@@ -203,6 +203,8 @@ int session_fail(struct session *session, enum moot_err err)
     put_foreign(&out, moot_why(session->moot));
     if (err == MOOT_FORBIDDEN)
         (void)cli_fail("your capabilities do not allow that; `moot who` shows them");
+    else if (err == MOOT_TOO_LARGE)
+        (void)cli_fail("this is longer than an envelope may be here");
     else
         (void)cli_fail("%s", out.len ? buf_cstr(&out) : moot_strerror(err));
     buf_done(&out);

@@ -203,12 +203,10 @@ static int tools(void *fields, char **arguments, size_t count)
     struct asking asking = { .participant = count ? arguments[0] : NULL };
     struct session_plan plan = { .on_begin = on_begin, .user = &asking };
     uint64_t ms = ASK_MS;
-    int code;
+    int code = cli_read_timeout(o->timeout, MAX_MS, &ms);
 
-    if (o->timeout &&
-        (!cli_read_duration(str_of(o->timeout), &ms) || ms == 0 || ms > MAX_MS))
-        return cli_fail("--timeout takes a time like 5 or 1m, not \"%s\"", o->timeout),
-               CLI_USAGE;
+    if (code)
+        return code;
     asking.box.timeout_ms = (uint32_t)ms;
     code = session_run(&o->session, &plan);
     toolbox_done(&asking.box);

@@ -87,12 +87,14 @@ const failures = {
     'arguments that are nothing': [['calc', 'add', '--json-args', ''], 2, /--json-args: this is no JSON/],
     'a timeout that is none': [['calc', 'add', '--timeout', 'soon'], 2, /--timeout takes a time/],
     'a timeout of nothing': [['calc', 'add', '--timeout', '0'], 2, /--timeout takes a time/],
+    'a timeout of more than a day': [['calc', 'add', '--timeout', '2d'], 2, /--timeout takes a time like .*, up to 86400 seconds, not "2d"/],
+    'more than an envelope takes': [['calc', 'add', '--json-args', '-'], 1, /longer than an envelope may be here/, `{"a":"${'x'.repeat(2 << 20)}"}`],
     'both ways at once': [['calc', 'add', '--direct', '--propose'], 2, /either --propose or --direct/],
 };
 
-for (const [name, [args, code, message]] of Object.entries(failures))
+for (const [name, [args, code, message, input]] of Object.entries(failures))
     test(`call: ${name}: exit ${code}`, async () => {
-        const { status, stdout, stderr } = await call(args);
+        const { status, stdout, stderr } = await call(args, { input });
 
         assert.deepEqual([status, stdout], [code, ''], stderr);
         assert.match(stderr, message);

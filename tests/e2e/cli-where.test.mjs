@@ -93,7 +93,8 @@ test('where: the topic is the first argument, unless it is said otherwise', asyn
     assert.equal(await topicOf([], { MOOT_TOPIC: 'third' }), 'third');
     assert.equal(await topicOf(['--topic=second'], { MOOT_TOPIC: 'third' }), 'second');
     assert.match(await topicOf(['first', '--topic', 'second']), /one word too many: "first"/);
-    assert.match(await topicOf(['first'], { MOOT_TOPIC: 'third' }), /one word too many: "first"/);
+    assert.match(await topicOf(['first'], { MOOT_TOPIC: 'third' }), /one word too many: "first"\n--topic or \$MOOT_TOPIC names the topic already\./);
+    assert.doesNotMatch(await topicOf(['first', 'x']), /MOOT_TOPIC/);
     assert.match(await topicOf([]), /something is missing; it needs "TOPIC/);
 });
 
