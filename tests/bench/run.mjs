@@ -22,7 +22,7 @@ import { faults, start, workloads } from './workloads.mjs'
 const HELP = `usage: ./dev bench [options]
 
   --servers LIST      of moot, node, floor, lws, nats, redis, mosquitto (all)
-  --only LIST         of W1 W2 W3 W4 W5 W6 W9 TLS start, of the tables below, or single rows
+  --only LIST         of W1 W2 W3 W4 W5 W6 W9 W10 TLS start, of the tables below, or single rows
                       such as W1/8 (all but the tables below)
   --rounds N          how often each workload is run (3)
   --seconds N         how long each run is measured (2)
@@ -112,7 +112,7 @@ function chosenWorkloads(options) {
   return chosen
 }
 
-const loadOptions = fields => Object.entries(fields)
+const loadOptions = (fields = {}) => Object.entries(fields)
   .flatMap(([name, value]) => value === true ? [`--${name}`] : [`--${name}`, String(value)])
 
 // --protocol names what is spoken there; WebSocket has a path.
@@ -173,8 +173,10 @@ async function measure(workload, name, { build, seconds: preset, pinning: given 
       ...settings.tls ? ['--cacert', settings.tls.certificate] : [],
     ])
     const measured = [...command(workload.load), '--seconds', String(seconds)]
+    const generateHere = words => generate(pinned(pinning?.load, words))
 
     try {
+      if (workload.compare) return await workload.compare({ build, port: server.port, seconds, generate: generateHere })
       if (!workload.beside) return await generate(workload.group === 'W7' ? urgent(measured) : measured)
       const finish = await startBeside(command(workload.beside), seconds)
       const result = await generate(urgent(measured))

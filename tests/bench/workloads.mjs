@@ -2,6 +2,7 @@
 // What is measured, as one table. `load` are options of the generator; `participants` is
 // how many tokens Moot is given; `metrics` are fields of the generator's answer.
 
+import { participants } from './participants.mjs'
 import { policy } from './policy.mjs'
 
 const cpuPerDelivery = { key: 'cpu_ns_per_delivery', label: 'CPU ns/delivery' }
@@ -101,6 +102,7 @@ export const workloads = ({ topics, connections }) => [
     metrics: [cpuPerDelivery, deliveries],
   },
   ...policy,
+  ...participants,
   ...secure,
 ]
 
