@@ -14,6 +14,7 @@
 //       peer.welcome(changes)    a welcome for `me`, payload changed by the given members
 //       peer.received            frames that came, unmasked: { opcode, bytes }
 //       await peer.drained(), await peer.ended()
+//       await peer.closeCode()   of the close frame; null: cut, or none in it
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -62,6 +63,7 @@ class Peer {
     constructor(socket) {
         this.socket = socket;
         this.isOver = false;
+        socket.unref(); // a test that failed must end nevertheless
         socket.unref(); // a test that failed must end nevertheless
         socket.on('error', () => {});
         socket.on('drain', () => socket.emit('news'));

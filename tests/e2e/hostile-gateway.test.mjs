@@ -115,10 +115,10 @@ const violations = {
     'bad UTF-8': [(peer) => peer.frame(opcodes.text, Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), 1007],
     'a length beyond all bounds': [(peer) => peer.frame(opcodes.text, zeros(16), { length: 2n ** 62n }), 1009],
     'a length with its highest bit': [(peer) => peer.frame(opcodes.text, zeros(16), { length: 2n ** 63n + 5n }), 1002],
-    'a message that no welcome can be': [(peer) => peer.frame(opcodes.text, zeros(16), { length: 3 * MiB }), 1009],
+    'a message that no welcome can be': [(peer) => peer.frame(opcodes.text, Buffer.from(JSON.stringify(said('x'.repeat(3 * MiB))))), 1009, true],
 };
 
-for (const [name, [play, code]] of Object.entries(violations))
+for (const [name, [play, code, isCut = false]] of Object.entries(violations))
     test(`hostile gateway: ${name} ends the connection with ${code}`, async () => {
         const { gateway, probe, finish } = await meet(async (peer) => {
             peer.accept();
@@ -130,7 +130,8 @@ for (const [name, [play, code]] of Object.entries(violations))
         }, { participants: 100 });
 
         const first = await gateway.arrived(1);
-        assert.equal(await first.closeCode(), code);
+        // What is not read any more makes the kernel reset the connection, at times before we have read the close.
+        assert.ok([code, ...isCut ? [null] : []].includes(await first.closeCode()));
         await first.ended();
         await probe.event('chat', ({ text }) => text === 'fence 2');
         assert.equal((await finish()).length, 1, 'nothing but the fence was heard');
@@ -362,6 +363,26 @@ test('hostile gateway: a redirect is not followed, and nobody else is shown the 
     assert.equal(elsewhere.peers.length, 0);
     await finish();
     await elsewhere.stop();
+});
+
+test('hostile gateway: whoever repeats what was heard repeats it for nobody', async () => {
+    const talk = Array.from({ length: 6 }, (_, i) => said(`number ${i}`));
+    const gateway = await startBadGateway((peer, number) => {
+        peer.accept();
+        peer.welcome();
+        for (const one of talk.slice(0, number === 1 ? 4 : 6)) // asked to go on behind the fourth, begins anew
+            peer.text(one);
+        if (number === 1)
+            peer.socket.end();
+    });
+    const probe = startProbe();
+
+    await probe.do('new', { url: gateway.url, topic: 'room', token: 'secret-token', retry_min_ms: 1, retry_max_ms: 20 });
+    await probe.event('chat', ({ text }) => text === 'number 5');
+    assert.deepEqual(eventsOf(probe, 'chat').map(({ text }) => text), talk.map(({ payload }) => payload.text));
+    assert.match((await gateway.arrived(2)).target, new RegExp(`after=${talk[3].id}(&|$)`));
+    await probe.stop();
+    await gateway.stop();
 });
 
 test('hostile gateway: who sends all of that at once is survived', async () => {

@@ -198,28 +198,33 @@ test('reconnect: connections that are cut are resumed: nothing lost, nothing twi
     await gateway.stop();
 });
 
-test('reconnect: who is away for longer than the room remembers is told so, and calls end', async () => {
-    const gateway = await startGateway({ ...settings, topics: { defaults: { loop_guard: 'off', ring_messages: 4 } } });
-    const proxy = await startProxy(gateway);
-    const bob = await gateway.join('bob');
-    const ann = await startParticipant(proxy, 'ann', { messages: true });
-    ann.asked = [];
-    const pending = await callSlowly(ann, 'bob');
-    await expect(bob, ({ id }) => id === pending);
+for (const [name, hasHeard] of [['the room remembers', true], ['it takes, having heard nothing before,', false]])
+    test(`reconnect: who is away for longer than ${name} is told so, and calls end`, async () => {
+        const gateway = await startGateway({ ...settings, topics: { defaults: { loop_guard: 'off', ring_messages: 4 } } });
+        const proxy = await startProxy(gateway);
+        const bob = await gateway.join('bob');
+        const ann = await startParticipant(proxy, 'ann', { messages: true });
+        const isHeard = ({ id: said }) => until(ann, () => eventsOf(ann, 'message').some(({ id }) => id === said));
+        ann.asked = [];
+        if (hasHeard)
+            await isHeard(bob.chat('hello'));
+        const pending = await callSlowly(ann, 'bob');
+        await expect(bob, ({ id }) => id === pending);
 
-    proxy.isShut = true;
-    proxy.cut();
-    await ann.event('state', ({ state }) => state === 'waiting');
-    const said = Array.from({ length: 20 }, (_, i) => bob.chat(`said ${i}`));
-    await expect(bob, ({ id }) => id === said.at(-1).id);
-    proxy.isShut = false;
-    await ann.event('gap');
-    const { id } = bob.chat('fence');
-    await until(ann, () => eventsOf(ann, 'message').some((one) => one.id === id));
-    const [lost] = await outcomesOf(ann);
-    assert.equal(lost.type, 'lost');
-    assertNothingTwice(ann);
-    await ann.stop();
-    proxy.close();
-    await gateway.stop();
-});
+        proxy.isShut = true;
+        proxy.cut();
+        await ann.event('state', ({ state }) => state === 'waiting');
+        const said = Array.from({ length: 20 }, (_, i) => bob.chat(`said ${i}`));
+        await expect(bob, ({ id }) => id === said.at(-1).id);
+        proxy.isShut = false;
+        await ann.event('gap');
+        await isHeard(bob.chat('fence'));
+        const [lost] = await outcomesOf(ann);
+        assert.equal(lost.type, 'lost');
+        assert.equal(eventsOf(ann, 'gap').length, 1);
+        assert.equal(eventsOf(ann, 'welcome')[1].resumed, hasHeard);
+        assertNothingTwice(ann);
+        await ann.stop();
+        proxy.close();
+        await gateway.stop();
+    });
