@@ -276,7 +276,7 @@ static int read_option(struct reading *r)
 
     if (!option)
         return complain(r->command, "there is no option", word,
-                        "Words that begin with - and are no options go behind --.");
+                        word[1] == '-' ? NULL : "What is no option goes behind --.");
     if (!option->argument) {
         if (value)
             return complain(r->command, "this option takes no value:", word, NULL);

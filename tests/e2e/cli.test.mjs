@@ -46,7 +46,7 @@ const mistakes = {
     'half a command': [['token'], /token create/],
     'an unknown half': [['token', 'dance'], /token create/],
     'an unknown option': [['serve', '--dance'], /moot serve: there is no option "--dance"/],
-    'a word that looks like an option': [['chat', 'room', '-5', 'degrees'], /there is no option "-5"\nWords that begin with - and are no options go behind --\./],
+    'a word that looks like an option': [['chat', 'room', '-5', 'degrees'], /there is no option "-5"\nWhat is no option goes behind --\./],
     'an option without its value': [['serve', '--config'], /a value is missing after "--config"/],
     'a switch with a value': [['serve', '--no-link=yes'], /this option takes no value/],
     'a word too many': [['version', 'please'], /one word too many: "please"/],

@@ -119,7 +119,7 @@ TEST(options_are_read_or_refused_with_the_word_at_fault)
         { "explain chat",                              CLI_USAGE,  "moot: say with --capabilities, --profile or --as what is held\n" },
         { "explain chat --profil proposer",            CLI_USAGE,  "moot explain: there is no option \"--profil\"" TRY("explain") },
         { "explain chat --profiles=proposer",          CLI_USAGE,  "moot explain: there is no option \"--profiles=proposer\"" TRY("explain") },
-        { "explain chat -x",                           CLI_USAGE,  "moot explain: there is no option \"-x\"" TRY("explain") },
+        { "explain chat -x",                           CLI_USAGE,  "moot explain: there is no option \"-x\"\nWhat is no option goes behind --." TRY("explain") },
         { "explain chat --profile",                    CLI_USAGE,  "moot explain: a value is missing after \"--profile\"" TRY("explain") },
         { "explain chat --json=yes",                   CLI_USAGE,  "moot explain: this option takes no value: \"--json=yes\"" TRY("explain") },
         { "explain --json",                            CLI_USAGE,  "moot: name a kind, or an envelope with --envelope\n" },
