@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How the command line talks to a running server: one request, one answer, over its local
- * socket or, with --server, over HTTP with a token from a file or the environment.
+ * socket or, with --server, over HTTP or HTTPS with a token from a file or the
+ * environment.
  */
 #pragma once
 
@@ -13,15 +14,17 @@
 struct cli_server {
     const char *url;        /* NULL: the local socket of `data` */
     const char *token_file; /* NULL: $MOOT_TOKEN */
+    const char *ca;         /* NULL: what the system trusts */
     const char *data;
 };
 
-/* Rows of an option table, for a struct with these three. */
+/* Rows of an option table, for a struct with `server`, `token_file`, `ca` and `data`. */
 /* clang-format off */
 #define CLI_WHERE(type)                                                                          \
     { "--data",       "DIR",  "data directory of the server",               CLI_AT(type, data) },   \
-    { "--server",     "URL",  "another server, with a token of its own",    CLI_AT(type, server) }, \
-    { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",   CLI_AT(type, token_file) }
+    { "--server",     "URL",  "another server, https://HOST:PORT, with a token of its own", CLI_AT(type, server) }, \
+    { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",   CLI_AT(type, token_file) }, \
+    { "--ca",         "FILE", "https: trust these certificates, not the system's", CLI_AT(type, ca) }
 /* clang-format on */
 
 struct cli_answer {

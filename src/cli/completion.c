@@ -110,7 +110,7 @@ struct typing {
     const char *arguments[3];         /* the first few */
     size_t argument_count;
     bool options_end;
-    const char *topic, *data, *server, *token_file; /* the options of these names */
+    const char *topic, *data, *server, *token_file, *ca; /* the options of these names */
 };
 
 static struct str current(const struct typing *t)
@@ -129,6 +129,8 @@ static void note_value(struct typing *t, const struct cli_option *option,
         t->server = value;
     else if (strcmp(option->name, "--token-file") == 0)
         t->token_file = value;
+    else if (strcmp(option->name, "--ca") == 0)
+        t->ca = value;
 }
 
 static void note_option(struct typing *t, const char *word)
@@ -244,7 +246,9 @@ static const char *topic_of(const struct typing *t)
 static bool get(const struct typing *t, struct str path, struct cli_answer *ret)
 {
     const char *from_env = getenv("MOOT_SERVER");
-    struct cli_server server = { .url = t->server, .token_file = t->token_file };
+    struct cli_server server = { .url = t->server,
+                                 .token_file = t->token_file,
+                                 .ca = t->ca };
     struct buf data;
     enum err err;
 

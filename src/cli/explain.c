@@ -27,6 +27,7 @@ struct explain_options {
     const char *topic;
     const char *server;
     const char *token_file;
+    const char *ca;
     const char *data;
     bool strict;
     bool json;
@@ -164,6 +165,7 @@ static int ask(struct question *q, const struct explain_options *o)
     cli_put_segment(&path, str_of(o->topic ? o->topic : "lobby"));
     err = cli_call(&(struct cli_server){ .url = o->server,
                                          .token_file = o->token_file,
+                                         .ca = o->ca,
                                          .data = buf_cstr(&data) },
                    "GET", buf_str(&path), S(""), &q->answer);
     if (err == ERR_NOT_FOUND)

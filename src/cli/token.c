@@ -11,10 +11,13 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/plain.h"
 #include "base/xalloc.h"
+#include "cli/cell.h"
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/input.h"
+#include "cli/result.h"
 #include "gateway/tokens.h"
 #include "json/json.h"
 #include "store/lock.h"
@@ -23,6 +26,7 @@
 struct token_options {
     const char *server;
     const char *token_file;
+    const char *ca;
     const char *data;
     const char *topics;
     const char *capabilities;
@@ -48,6 +52,7 @@ static void target_init(struct target *target, const struct token_options *o)
     cli_data_directory(o->data, S(""), &target->data);
     target->server = (struct cli_server){ .url = o->server,
                                           .token_file = o->token_file,
+                                          .ca = o->ca,
                                           .data = buf_cstr(&target->data) };
 }
 
@@ -302,61 +307,81 @@ static struct str text_of(const struct json *json)
 }
 
 /* Patterns, then objects by the kinds they cover. */
-static void print_capabilities(const struct json *patterns, const struct json *objects)
+static void put_held(struct buf *out, const struct json *patterns,
+                     const struct json *objects)
 {
     const char *comma = "";
 
     for (const struct json *item = patterns ? patterns->first : NULL; item;
-         item = item->next, comma = ", ")
-        printf("%s" STR_FMT, comma, STR_ARG(item->text));
+         item = item->next, comma = ", ") {
+        buf_put(out, str_of(comma));
+        plain_put(out, item->text, PLAIN_LINE);
+    }
     for (const struct json *item = objects ? objects->first : NULL; item;
-         item = item->next, comma = ", ")
-        printf("%s" STR_FMT " (by payload)", comma,
-               STR_ARG(text_of(json_find(item, S("kind")))));
-    putchar('\n');
+         item = item->next, comma = ", ") {
+        buf_put(out, str_of(comma));
+        plain_put(out, text_of(json_find(item, S("kind"))), PLAIN_LINE);
+        buf_put(out, S(" (by payload)"));
+    }
 }
 
-static void print_row(const struct json *token)
+static void put_row(struct buf *out, const struct json *token)
 {
     const struct json *profile = json_find(token, S("profile"));
-    const struct json *capabilities = json_find(token, S("capabilities"));
     const struct json *expires = json_find(token, S("expires_at"));
+    const struct {
+        struct str text;
+        size_t width;
+    } cells[] = {
+        { text_of(json_find(token, S("name"))), 20 },
+        { text_of(json_find(token, S("id"))), 16 },
+        { text_of(json_find(token, S("type"))), 8 },
+        { text_of(json_find(token, S("source"))), 8 },
+        { expires ? str_slice(expires->text, 0, 19) : S("never"), 20 },
+        { text_of(profile), 0 },
+    };
 
-    printf("%-20.*s %-16.*s %-8.*s %-8.*s %-20.*s ",
-           STR_ARG(text_of(json_find(token, S("name")))),
-           STR_ARG(text_of(json_find(token, S("id")))),
-           STR_ARG(text_of(json_find(token, S("type")))),
-           STR_ARG(text_of(json_find(token, S("source")))),
-           STR_ARG(expires ? str_slice(expires->text, 0, 19) : S("never")));
-    if (profile) {
-        printf(STR_FMT "\n", STR_ARG(profile->text));
-        return;
+    for (size_t i = 0; i < COUNT(cells); i++) {
+        buf_put(out, i ? S(" ") : S(""));
+        (void)cell_put(out, cells[i].text, cells[i].width);
     }
-    print_capabilities(capabilities,
-                       json_find(json_find(token, S("moot")), S("capabilities")));
+    if (!profile)
+        put_held(out, json_find(token, S("capabilities")),
+                 json_find(json_find(token, S("moot")), S("capabilities")));
+    buf_putc(out, '\n');
+}
+
+static int put_list(struct buf *out, struct str body)
+{
+    const struct json *root = NULL, *tokens = NULL;
+    struct arena arena;
+
+    arena_init(&arena, 64 << 20);
+    if (json_parse(body, &arena, &root, NULL) == OK)
+        tokens = json_find(root, S("tokens"));
+    if (tokens) {
+        buf_putf(out, "%-20s %-16s %-8s %-8s %-20s %s\n", "NAME", "PARTICIPANT", "TYPE",
+                 "FROM", "EXPIRES", "MAY");
+        JSON_FOREACH(token, tokens)
+            put_row(out, token);
+    }
+    arena_done(&arena);
+    return tokens ? CLI_OK : cli_fail("the server's answer cannot be read");
 }
 
 static int print_list(const struct token_options *o, struct str body)
 {
-    const struct json *root, *tokens;
-    struct arena arena;
+    int code = CLI_OK;
+    struct buf out;
 
-    if (o->json) {
-        printf(STR_FMT "\n", STR_ARG(body));
-        return CLI_OK;
-    }
-    arena_init(&arena, 64 << 20);
-    if (json_parse(body, &arena, &root, NULL) ||
-        !(tokens = json_find(root, S("tokens")))) {
-        arena_done(&arena);
-        return cli_fail("the server's answer cannot be read");
-    }
-    printf("%-20s %-16s %-8s %-8s %-20s %s\n", "NAME", "PARTICIPANT", "TYPE", "FROM",
-           "EXPIRES", "MAY");
-    JSON_FOREACH(token, tokens)
-        print_row(token);
-    arena_done(&arena);
-    return CLI_OK;
+    buf_init(&out, 64 << 20);
+    if (o->json)
+        result_put_json(&out, body, isatty(STDOUT_FILENO) ? RESULT_PLAIN : RESULT_RAW);
+    else
+        code = put_list(&out, body);
+    (void)fwrite(out.ptr, 1, out.len, stdout);
+    buf_done(&out);
+    return code;
 }
 
 static void on_token(void *user, const struct store_token *token)

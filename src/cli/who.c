@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/plain.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
+#include "cli/cell.h"
 #include "cli/session.h"
 #include "json/json.h"
 
@@ -90,20 +90,6 @@ static void put_capabilities(struct buf *out, struct str list)
     arena_done(&arena);
 }
 
-/* Foreign text in a column; returns its width in characters. */
-static size_t put_cell(struct buf *out, const char *text, size_t width)
-{
-    size_t start = out->len;
-    size_t count = 0;
-
-    plain_put(out, str_of(text), PLAIN_LINE);
-    for (size_t i = start; i < out->len; i++)
-        count += !utf8_is_tail((unsigned char)out->ptr[i]);
-    for (size_t i = count; i < width; i++)
-        buf_putc(out, ' ');
-    return count;
-}
-
 static size_t widest(const struct table *table)
 {
     size_t width = strlen("PARTICIPANT");
@@ -111,7 +97,7 @@ static size_t widest(const struct table *table)
 
     buf_init(&cell, TEXT_BYTES);
     for (size_t i = 0; i < table->count; i++) {
-        size_t count = put_cell(&cell, table->rows[i].id, 0);
+        size_t count = cell_put(&cell, str_of(table->rows[i].id), 0);
 
         width = count > width && count <= WIDEST ? count : width;
         buf_clear(&cell);
@@ -125,16 +111,17 @@ static void put_table(struct session *session, struct buf *out, const struct tab
     size_t width = widest(table);
 
     buf_put(out, str_of(session->ink->dim));
-    (void)put_cell(out, "PARTICIPANT", width);
+    (void)cell_put(out, S("PARTICIPANT"), width);
     buf_putf(out, "  TYPE     MAY%s\n", session->ink->off);
     for (size_t i = 0; i < table->count; i++) {
         const struct row *row = &table->rows[i];
 
         buf_put(out, str_of(row->is_me ? session->ink->bold : ""));
-        (void)put_cell(out, row->id, width);
+        (void)cell_put(out, str_of(row->id), width);
         buf_put(out, str_of(row->is_me ? session->ink->off : ""));
         buf_put(out, S("  "));
-        (void)put_cell(out, row->is_me && !*row->type ? "(you)" : row->type, 7);
+        (void)cell_put(out, row->is_me && !*row->type ? S("(you)") : str_of(row->type),
+                       7);
         buf_put(out, S("  "));
         put_capabilities(out, str_of(row->capabilities));
         buf_putc(out, '\n');

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -109,9 +110,33 @@ test('cli token: --server takes $MOOT_TOKEN or --token-file, and neither a wrong
     }
     const nobody = await run(['token', 'list', '--server', 'http://127.0.0.1:1'], { MOOT_TOKEN: 'x' });
     assert.equal(nobody.status, 1);
-    assert.match(nobody.stderr, /nothing answers at http:\/\/127\.0\.0\.1:1: Connection refused/);
+    assert.match(nobody.stderr, /nothing answers at 127\.0\.0\.1:1: Connection refused/);
     assert.equal((await run(['token', 'list', '--server', 'ftp://x'], { MOOT_TOKEN: 'x' })).status, 1);
     assert.match((await there(['list', '--token-file', path.join(folder, 'nothing')])).stderr, /nothing: No such file/);
+});
+
+test('cli token: what a server says is shown as text, whatever it is', async () => {
+    const evil = 'x\u001b[31m\u202e';
+    const bodies = {
+        list: { tokens: [{ name: evil, id: evil, type: evil, source: evil, capabilities: [evil], moot: { capabilities: [{ kind: evil }] } }] },
+        refuse: { detail: evil },
+    };
+    const server = http.createServer((request, response) => {
+        const what = request.headers.authorization.split(' ')[1];
+        const body = JSON.stringify(bodies[what]);
+        response.writeHead(what === 'list' ? 200 : 400, { 'Content-Length': Buffer.byteLength(body) }).end(body);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${server.address().port}`;
+
+    for (const [what, status] of [['list', 0], ['refuse', 1]]) {
+        const told = await run(['token', 'list', '--server', url], { MOOT_TOKEN: what });
+        assert.equal(told.status, status);
+        assert.match(told.stdout + told.stderr, /x\\u001b\[31m\\u202e/);
+        assert.doesNotMatch(told.stdout + told.stderr, /[\u001b\u202e]/);
+    }
+    server.close();
 });
 
 test('cli token: without a server it uses the store, and a server started later knows them', async () => {

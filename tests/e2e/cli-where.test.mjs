@@ -81,6 +81,30 @@ test('where: TLS, with a certificate that is trusted', async () => {
     }
 });
 
+test('where: administration and completion speak TLS as well', async () => {
+    const trust = ['--ca', certificate('right')[0]];
+    const there = (scheme, args, ca) => moot(null, null, [...args, '--server', `${scheme}://localhost:${secure.port}`, ...ca],
+        { env: { MOOT_TOKEN: secure.adminToken() } });
+
+    for (const scheme of ['https', 'wss']) {
+        const { status, stdout, stderr } = await there(scheme, ['token', 'list'], trust);
+        assert.deepEqual([status, stderr], [0, '']);
+        assert.match(stdout, /^alice /m);
+    }
+    assert.equal((await there('https', ['explain', 'chat', '--as', 'alice'], trust)).status, 0);
+    for (const ca of [[], ['--ca', certificate('wrong')[0]], ['--ca', '/nonexistent']]) {
+        const { status, stdout, stderr } = await there('https', ['token', 'list'], ca);
+        assert.deepEqual([status, stdout], [1, '']);
+        assert.match(stderr, /certificate|nonexistent/);
+    }
+    const plain = await there('http', ['token', 'list'], []);
+    assert.equal(plain.status, 1);
+    assert.match(plain.stderr, /no answer of the server can be read/);
+    const { stdout } = await moot(null, null, ['completion', 'for', '--', 'tail', '--server', `wss://localhost:${secure.port}`, ...trust, ''],
+        { env: { MOOT_TOKEN: 'alice-token' } });
+    assert.match(stdout, /^words\nroom\t\n$/);
+});
+
 test('where: the topic is the first argument, unless it is said otherwise', async () => {
     const env = { MOOT_DATA: gateway.data };
     const topicOf = async (args, more = {}) => {
