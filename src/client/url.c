@@ -5,6 +5,7 @@
 #include <sys/un.h>
 
 #include "base/cleanup.h"
+#include "http/request.h"
 
 enum {
     PORT_PLAIN = 80,
@@ -75,15 +76,7 @@ static enum err read_local(struct str path, struct url *url, struct buf *why)
 
 static bool is_name(struct str name)
 {
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        bool is_alnum =
-            (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-
-        if (!is_alnum && c != '-' && c != '.' && c != '_')
-            return false;
-    }
-    return name.len > 0 && name.len <= NAME_BYTES && name.ptr[0] != '-';
+    return http_is_host_name(name) && name.len <= NAME_BYTES && name.ptr[0] != '-';
 }
 
 /* Takes "[::1]" from the front of `*rest`. */

@@ -88,3 +88,6 @@ enum err http_query_next(struct str *rest, struct arena *scratch, struct http_pa
 
 /* Percent-decodes one path segment or value. Errors as above. */
 enum err http_percent_decode(struct str text, struct arena *scratch, struct str *ret);
+
+/* A name of the characters that names of hosts have; an IPv4 address is one, too. */
+bool http_is_host_name(struct str name);

@@ -15,7 +15,7 @@
 
 enum { HOST_BYTES = 261 /* 255 of a name, a colon, a port */ };
 
-static bool is_name(struct str name)
+bool http_is_host_name(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.ptr[i];
@@ -61,7 +61,7 @@ bool http_is_host(struct str text)
         end++;
     } else {
         end = str_find(text, ':', 0);
-        is_valid = is_name(str_slice(text, 0, end));
+        is_valid = http_is_host_name(str_slice(text, 0, end));
     }
     if (!is_valid || end == text.len)
         return is_valid;

@@ -73,13 +73,28 @@ static enum err authorize(struct occupant *o, const struct proposed *p,
     return send_word(o, &draft, deciding, ret_why);
 }
 
-static enum err decide(struct occupant *o, const struct proposed *p,
-                       const struct deciding *deciding, struct str kind,
-                       const char **ret_why)
-{
-    struct draft draft = {};
-    struct say_head head = { .id = draft_id(o), .kind = kind, .correlation_id = p->id };
+/* A word about a proposal, or the decision on an authorization. */
+struct word {
+    struct str kind;
+    struct str decision;
+};
 
+static enum err decide(struct occupant *o, const struct deciding *deciding,
+                       struct word word, struct moment now, const char **ret_why)
+{
+    struct say_head head = { .kind = word.kind };
+    const struct proposed *p;
+    struct draft draft = {};
+    enum err err;
+
+    o->now = now;
+    err = find_open(o, deciding, &p, ret_why);
+    if (err)
+        return err;
+    if (p->owner.len)
+        return authorize(o, p, deciding, word.decision, ret_why);
+    head.id = draft_id(o);
+    head.correlation_id = p->id;
     draft_begin(o, &draft, &head);
     say_reason(&draft.w, deciding->reason);
     return send_word(o, &draft, deciding, ret_why);
@@ -88,31 +103,14 @@ static enum err decide(struct occupant *o, const struct proposed *p,
 enum err occupant_reject(struct occupant *o, const struct deciding *deciding,
                          struct moment now, const char **ret_why)
 {
-    const struct proposed *p;
-    enum err err;
-
-    o->now = now;
-    err = find_open(o, deciding, &p, ret_why);
-    if (err)
-        return err;
-    if (p->owner.len)
-        return authorize(o, p, deciding, S("deny"), ret_why);
-    return decide(o, p, deciding, S("mcp/reject"), ret_why);
+    return decide(o, deciding, (struct word){ S("mcp/reject"), S("deny") }, now, ret_why);
 }
 
 enum err occupant_approve(struct occupant *o, const struct deciding *deciding,
                           struct moment now, const char **ret_why)
 {
-    const struct proposed *p;
-    enum err err;
-
-    o->now = now;
-    err = find_open(o, deciding, &p, ret_why);
-    if (err)
-        return err;
-    if (p->owner.len)
-        return authorize(o, p, deciding, S("approve"), ret_why);
-    return decide(o, p, deciding, S("mcp/approve"), ret_why);
+    return decide(o, deciding, (struct word){ S("mcp/approve"), S("approve") }, now,
+                  ret_why);
 }
 
 /* --- the call --- */
