@@ -116,7 +116,8 @@ test('D4: a late joiner sees the proposals that are open, and no others', async 
     const bob = await gateway.join('bob', { topic });
     const [one, ...more] = bob.welcome.payload.moot.proposals;
     assert.deepEqual(more, []);
-    assert.deepEqual(Object.keys(one).sort(), ['created', 'expires', 'id', 'kind', 'proposer']);
+    assert.deepEqual(Object.keys(one).sort(), ['created', 'envelope', 'expires', 'id', 'kind', 'proposer']);
+    assert.deepEqual(one.envelope, open);
     assert.deepEqual([one.id, one.proposer, one.kind], [open.id, 'pro', 'mcp/proposal:tools/call:a']);
     assert.equal(Date.parse(one.expires) - Date.parse(one.created), 300_000);
     const listed = await gateway.request(`GET /topics/${topic}/proposals`, { token: 'bob-token' });

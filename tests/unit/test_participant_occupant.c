@@ -693,7 +693,13 @@ TEST(whoever_wants_to_know_nothing_is_told_nothing)
     };
     static const struct occupant_ops nothing = {};
     struct occupant_settings settings = { .id_prefix = S("me"),
-                                          .limits = { 128, 1, 1, 1, 1, 1 } };
+                                          .limits = { .depth = 128,
+                                                      .calls = 1,
+                                                      .proposals = 1,
+                                                      .participants = 1,
+                                                      .offenders = 1,
+                                                      .recent = 1,
+                                                      .envelope_bytes = 1 << 20 } };
     struct fake_seat fake;
     struct occupant *o;
 
