@@ -385,7 +385,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         .id_prefix = S(PREFIX),
         .reports = true,
         .call_timeout_ms = 60'000,
-        .limits = { DEPTH, CALLS, PROPOSALS, PARTICIPANTS, 2, 4 },
+        .limits = { DEPTH, CALLS, PROPOSALS, PARTICIPANTS, 2, 4, 1 << 20 },
     };
     struct fuzz fuzz = { .seat = { take, fence }, .now = { 1000, 1'800'000'000'000 } };
     struct str rest = { (const char *)bytes, size };
