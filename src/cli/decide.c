@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -272,6 +273,7 @@ static void ask(struct session *session, const struct moot_proposal *p)
     struct decision *decision = session->user;
 
     put_question(&decision->shown, decision, p);
+    (void)tcflush(STDIN_FILENO, TCIFLUSH); /* what was typed before is no answer */
     fputs(buf_cstr(&decision->shown), stderr);
     session->reads_input = true;
 }
@@ -289,6 +291,14 @@ static bool is_what_was_shown(const struct decision *decision,
     return is_same;
 }
 
+/* Nothing but that: a command that was pasted may begin with a y as well. */
+static bool is_yes(struct str line)
+{
+    struct str word = str_trim(str_slice(line, 0, str_find(line, '\n', 0)));
+
+    return str_ieq(word, S("y")) || str_ieq(word, S("yes"));
+}
+
 static void on_answer(struct session *session)
 {
     struct moot_proposal p;
@@ -296,7 +306,7 @@ static void on_answer(struct session *session)
     ssize_t got = read(STDIN_FILENO, line, sizeof(line));
 
     session->reads_input = false;
-    if (got < 1 || (line[0] != 'y' && line[0] != 'Y'))
+    if (got < 1 || !is_yes((struct str){ line, (size_t)got }))
         session_end(session, (cli_fail("it was not run"), CLI_REFUSED));
     else if (!find(session, &p))
         return;

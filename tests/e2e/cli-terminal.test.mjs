@@ -142,7 +142,7 @@ async function proposed(bot, args, id) {
 
 test('terminal: approve shows what will run, all of it, and asks; only a y runs it', { skip }, async () => {
     const bot = await gateway.join('bot');
-    const cases = [['n', 4, false], ['', 4, false], ['y', 0, true]];
+    const cases = [['n', 4, false], ['', 4, false], ['yarn build', 4, false], ['y', 0, true], ['Yes', 0, true]];
 
     for (const [answer, status, runs] of cases) {
         const id = await proposed(bot, { path: hostile, long: 'x'.repeat(1500) });
