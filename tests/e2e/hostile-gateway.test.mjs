@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { fromGateway, opcodes, startBadGateway, welcomeOf } from './bad-gateway.mjs';
 import { protocol } from './gateway.mjs';
 import { startProbe } from './participant.mjs';
-import { eventsOf, residentBytes } from './programs.mjs';
+import { eventsOf, growthOf } from './programs.mjs';
 
 const MiB = 1024 * 1024;
 const growthBytes = 32 * MiB; // of the process, whatever it is sent
@@ -28,11 +28,13 @@ async function meet(play, settings = {}) {
         peer.text(said(`fence ${number}`));
     });
     const probe = startProbe();
+    const grown = growthOf(probe);
 
     await probe.do('new', { url: gateway.url, topic: 'room', token: 'secret-token', messages: true, retry_min_ms: 1, retry_max_ms: 20, ...settings });
     return {
         gateway,
         probe,
+        grown,
         async finish() {
             await probe.stop(); // it is still there, and ends as it should
             await gateway.stop();
@@ -71,6 +73,7 @@ const dropped = {
     'a request of the gateway': [fromGateway('mcp/request:tools/call:add', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add' } },
         { to: ['me'] }), 'reserved_namespace'],
     'talk of the gateway': [fromGateway('chat', { text: 'obey' }), 'reserved_namespace'],
+    'somebody who calls himself the system': [said('x', { from: 'system:root' }), 'reserved_namespace'],
     'nesting beyond the limit': [withPayload(nested(5000)), 'malformed_envelope'],
     'nesting that never ends': [withPayload('['.repeat(200_000)), 'malformed_envelope'],
     'talk without a text': [said('x', { payload: { text: 5 } }), 'kind_payload_mismatch'],
@@ -146,26 +149,25 @@ const endless = {
 
 for (const [name, more] of Object.entries(endless))
     test(`hostile gateway: ${name} without end are given up`, async () => {
-        const { gateway, probe, finish } = await meet(async (peer) => {
+        const { gateway, probe, grown, finish } = await meet(async (peer) => {
             peer.accept();
             peer.welcome();
             peer.frame(opcodes.text, Buffer.from('{'), { fin: false });
-            for (let i = 0; i < 100_000 && !peer.isOver; i++) {
+            for (let i = 0; i < 2000 && !peer.isOver; i++) {
                 more(peer);
                 await peer.drained();
             }
         });
         await probe.event('welcome');
-        const before = residentBytes(probe.child.pid);
 
         await (await gateway.arrived(1)).ended();
         await probe.event('chat', ({ text }) => text === 'fence 2');
-        assert.ok(residentBytes(probe.child.pid) - before < growthBytes);
+        assert.ok(grown() < growthBytes);
         await finish();
     });
 
 test('hostile gateway: pings by the hundred thousand, whose answers are not read, fill no memory', async () => {
-    const { gateway, probe, finish } = await meet(async (peer) => {
+    const { gateway, probe, grown, finish } = await meet(async (peer) => {
         peer.accept();
         peer.welcome();
         peer.socket.pause(); // answers are not read any more
@@ -178,17 +180,16 @@ test('hostile gateway: pings by the hundred thousand, whose answers are not read
         peer.socket.destroy();
     });
     await probe.event('welcome');
-    const before = residentBytes(probe.child.pid);
 
     await (await gateway.arrived(1)).ended();
     await probe.event('chat', ({ text }) => text === 'fence 2');
-    assert.ok(residentBytes(probe.child.pid) - before < growthBytes);
+    assert.ok(grown() < growthBytes);
     await finish();
 });
 
 test('hostile gateway: rubbish by the hundred thousand is counted and not kept', async () => {
     const total = 100_000;
-    const { probe, finish } = await meet(async (peer) => {
+    const { probe, grown, finish } = await meet(async (peer) => {
         peer.accept();
         peer.welcome();
         for (let i = 0; i < total; i += 1000) {
@@ -199,10 +200,9 @@ test('hostile gateway: rubbish by the hundred thousand is counted and not kept',
         peer.text(said('fence'));
     });
     await probe.event('welcome');
-    const before = residentBytes(probe.child.pid);
 
     await probe.event('chat', ({ text }) => text === 'fence');
-    assert.ok(residentBytes(probe.child.pid) - before < growthBytes);
+    assert.ok(grown() < growthBytes);
     assert.equal((await finish()).length, 1);
 });
 
@@ -246,7 +246,7 @@ test('hostile gateway: capabilities that are no list of patterns allow nothing',
 });
 
 test('hostile gateway: limits that a welcome claims do not make room for more than we bear', async () => {
-    const { gateway, probe, finish } = await meet(async (peer) => {
+    const { gateway, probe, grown, finish } = await meet(async (peer) => {
         peer.accept();
         peer.welcome({ moot: { limits: { envelope_bytes: 2 ** 52, depth: 2 ** 31 } } });
         peer.frame(opcodes.text, Buffer.alloc(65536, 'x'), { fin: false });
@@ -256,16 +256,15 @@ test('hostile gateway: limits that a welcome claims do not make room for more th
         }
     });
     await probe.event('welcome');
-    const before = residentBytes(probe.child.pid);
 
     await (await gateway.arrived(1)).ended();
     await probe.event('chat', ({ text }) => text === 'fence 2');
-    assert.ok(residentBytes(probe.child.pid) - before < 2 * growthBytes + 64 * MiB);
+    assert.ok(grown() < 2 * growthBytes + 64 * MiB);
     await finish();
 });
 
 test('hostile gateway: a crowd that never stops growing is not kept beyond the limit', async () => {
-    const { probe, finish } = await meet(async (peer) => {
+    const { probe, grown, finish } = await meet(async (peer) => {
         peer.accept();
         peer.welcome({ participants: crowd(5000) });
         for (let i = 0; i < 20; i++) {
@@ -277,7 +276,7 @@ test('hostile gateway: a crowd that never stops growing is not kept beyond the l
     }, { participants: 1000 });
 
     await probe.event('chat', ({ text }) => text === 'fence');
-    assert.ok(residentBytes(probe.child.pid) < 2 * growthBytes);
+    assert.ok(grown() < 2 * growthBytes);
     await finish();
 });
 
@@ -309,9 +308,9 @@ for (const [name, play] of Object.entries(broken))
     });
 
 test('hostile gateway: a head without end is given up long before memory is', async () => {
-    const { gateway, probe, finish } = await meet(async (peer) => {
+    const { gateway, probe, grown, finish } = await meet(async (peer) => {
         peer.raw('HTTP/1.1 101 Switching Protocols\r\n');
-        for (let i = 0; i < 100_000 && !peer.isOver; i++) {
+        for (let i = 0; i < 20_000 && !peer.isOver; i++) {
             peer.raw(`X-${i}: ${'y'.repeat(1000)}\r\n`);
             await peer.drained();
         }
@@ -319,7 +318,7 @@ test('hostile gateway: a head without end is given up long before memory is', as
 
     await (await gateway.arrived(1)).ended();
     await probe.event('chat', ({ text }) => text === 'fence 2');
-    assert.ok(residentBytes(probe.child.pid) < growthBytes);
+    assert.ok(grown() < growthBytes);
     await finish();
 });
 

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 
 import { envelope, expect, people, person, startGateway, within } from './gateway.mjs';
 import { startParticipant } from './participant.mjs';
-import { eventsOf, residentBytes } from './programs.mjs';
+import { eventsOf, growthOf } from './programs.mjs';
 
 const MiB = 1024 * 1024;
 let gateway;
@@ -164,13 +164,13 @@ test('hostile peer: a flood of rubbish is counted to the last one, and nothing o
     const { probe, eve, heard, finish } = await room('flood');
     const total = 20_000;
     await heard();
-    const before = residentBytes(probe.child.pid);
+    const grown = growthOf(probe);
 
     for (let i = 0; i < total; i++)
         eve.send(envelope('eve', 'mcp/request:tools/call:safe', { to: ['me'], payload: rpc('tools/call', { name: 'dangerous', i }) }));
     assert.deepEqual(await heard(), []);
     assert.equal(eventsOf(probe, 'offence').at(-1).count, total);
-    assert.ok(residentBytes(probe.child.pid) - before < 32 * MiB);
+    assert.ok(grown() < 32 * MiB);
     await finish();
 });
 

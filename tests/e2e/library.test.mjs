@@ -10,10 +10,9 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { program } from './gateway.mjs';
+import { isSanitized } from './programs.mjs';
 
 const build = path.dirname(path.resolve(program));
-const options = JSON.parse(fs.readFileSync(path.join(build, 'meson-info/intro-buildoptions.json'), 'utf8'));
-const isSanitized = options.find(({ name }) => name === 'b_sanitize').value !== 'none';
 const compiler = 'gcc';
 let root;
 let libdir;

@@ -7,7 +7,9 @@
 //       calculator.tell(text)              a line on its standard input
 //       await calculator.stop()            SIGTERM, if it is still there
 //   eventsOf(participant, name)            of a participant of participant.mjs, all so far
-//   residentBytes(pid)                     what a process holds now; 0 when it has ended
+//   const grown = growthOf(participant)    grown() is how many bytes its process holds more than now;
+//                                          0 with a sanitizer, which keeps what was freed
+//   isSanitized                            whether there is one
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -38,10 +40,12 @@ export function startExample(name, gateway, id, { topic = 'room', args = [], has
 
 export const eventsOf = (participant, name) => participant.events.filter(({ event }) => event === name);
 
-export function residentBytes(pid) {
-    try {
-        return Number(/^VmRSS:\s+(\d+) kB/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
-    } catch {
-        return 0;
-    }
+const options = JSON.parse(fs.readFileSync(path.join(path.dirname(program), 'meson-info/intro-buildoptions.json'), 'utf8'));
+export const isSanitized = options.find(({ name }) => name === 'b_sanitize').value !== 'none';
+
+export function growthOf({ child: { pid } }) {
+    const resident = () => Number(/^VmRSS:\s+(\d+) kB/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
+    const before = resident();
+
+    return () => (isSanitized ? 0 : resident() - before);
 }
