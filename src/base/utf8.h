@@ -43,6 +43,16 @@ static inline bool utf8_is_tail(unsigned char c)
     return (c & 0xc0) == 0x80;
 }
 
+/* The longest beginning of whole characters that is no longer than `max`. */
+static inline struct str utf8_cut(struct str text, size_t max)
+{
+    if (text.len <= max)
+        return text;
+    while (max > 0 && utf8_is_tail((unsigned char)text.ptr[max]))
+        max--;
+    return str_slice(text, 0, max);
+}
+
 /* The code points of three and four bytes, for utf8_read(). */
 static inline size_t utf8_read_long(struct str text, uint32_t *ret)
 {

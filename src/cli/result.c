@@ -38,25 +38,18 @@ void result_put_json(struct buf *out, struct str json, enum result_form form)
     buf_putc(out, '\n');
 }
 
-static struct str text_of(const struct json *json, struct str key)
-{
-    const struct json *found = json_find(json, key);
-
-    return found && found->type == JSON_STRING ? found->text : S("");
-}
-
 /* "[image image/png, 120 bytes of base64]" */
 static void put_bytes(struct buf *out, struct str what, const struct json *item,
                       struct str key)
 {
-    struct str type = text_of(item, S("mimeType"));
+    struct str type = json_text(json_find(item, S("mimeType")));
 
     buf_putc(out, '[');
     plain_put(out, what, PLAIN_LINE);
     if (type.len)
         buf_putc(out, ' ');
     plain_put(out, type, PLAIN_LINE);
-    buf_putf(out, ", %zu bytes of base64]\n", text_of(item, key).len);
+    buf_putf(out, ", %zu bytes of base64]\n", json_text(json_find(item, key)).len);
 }
 
 static void put_resource(struct buf *out, const struct json *item, enum result_form form)
@@ -64,21 +57,21 @@ static void put_resource(struct buf *out, const struct json *item, enum result_f
     const struct json *resource = json_find(item, S("resource"));
 
     if (json_find(resource, S("text")))
-        put_text(out, text_of(resource, S("text")), form);
+        put_text(out, json_text(json_find(resource, S("text"))), form);
     else
-        put_bytes(out, text_of(resource, S("uri")), resource, S("blob"));
+        put_bytes(out, json_text(json_find(resource, S("uri"))), resource, S("blob"));
 }
 
 static void put_item(struct buf *out, const struct json *item, enum result_form form)
 {
-    struct str type = text_of(item, S("type"));
+    struct str type = json_text(json_find(item, S("type")));
 
     if (str_eq(type, S("text")))
-        put_text(out, text_of(item, S("text")), form);
+        put_text(out, json_text(json_find(item, S("text"))), form);
     else if (str_eq(type, S("image")) || str_eq(type, S("audio")))
         put_bytes(out, type, item, S("data"));
     else if (str_eq(type, S("resource_link")))
-        put_text(out, text_of(item, S("uri")), form);
+        put_text(out, json_text(json_find(item, S("uri"))), form);
     else if (str_eq(type, S("resource")))
         put_resource(out, item, form);
     else

@@ -43,28 +43,13 @@ static void put_name(struct buf *out, const char *name)
     plain_put(out, str_of(name), PLAIN_LINE);
 }
 
-/* The longest beginning of whole characters that is no longer than `max`. */
-static struct str cut(struct str text, size_t max)
-{
-    if (text.len <= max)
-        return text;
-    while (max > 0 && utf8_is_tail((unsigned char)text.ptr[max]))
-        max--;
-    return str_slice(text, 0, max);
-}
-
 static void put_cut(struct buf *out, struct str text, enum plain how, size_t max)
 {
-    struct str shown = cut(text, max);
+    struct str shown = utf8_cut(text, max);
 
     plain_put(out, shown, how);
     if (shown.len < text.len)
         buf_putf(out, "... (%zu more bytes)", text.len - shown.len);
-}
-
-static struct str text_of(const struct json *json)
-{
-    return json && json->type == JSON_STRING ? json->text : S("");
 }
 
 static const struct json *find(const struct page *page, const char *key)
@@ -86,7 +71,7 @@ static void put_first_line(struct page *page, struct str text)
 /* Many lines stand below each other, behind a mark that nobody else can write there. */
 static void put_text(struct page *page, struct str text)
 {
-    struct str shown = cut(text, SUMMARY_TEXT);
+    struct str shown = utf8_cut(text, SUMMARY_TEXT);
     struct str rest = shown;
 
     if (!page->has_lines) {
@@ -127,7 +112,7 @@ static void put_short_id(struct page *page, const char *id)
     tail -= TAIL;
     while (tail < s.len && utf8_is_tail((unsigned char)s.ptr[tail]))
         tail++;
-    plain_put(page->out, cut(s, HEAD), PLAIN_LINE);
+    plain_put(page->out, utf8_cut(s, HEAD), PLAIN_LINE);
     put(page, "..");
     plain_put(page->out, str_slice(s, tail, s.len), PLAIN_LINE);
 }
@@ -218,7 +203,7 @@ static void put_call(struct buf *out, struct str method, struct str name,
     bool is_named = is_tool || str_eq(method, S("prompts/get"));
 
     if (!name.len)
-        name = text_of(json_find(params, S("name")));
+        name = json_text(json_find(params, S("name")));
     if (!is_tool || !name.len)
         plain_put(out, method, PLAIN_LINE);
     if (!is_tool && name.len)
@@ -280,7 +265,7 @@ static void put_request(struct page *page)
 
 static void put_reason(struct page *page)
 {
-    struct str reason = text_of(find(page, "reason"));
+    struct str reason = json_text(find(page, "reason"));
 
     if (!reason.len)
         return;
@@ -325,7 +310,7 @@ static void put_error(struct page *page, const struct json *error)
     put(page, " of ");
     put_method(page);
     put(page, ": ");
-    put_first_line(page, text_of(json_find(error, S("message"))));
+    put_first_line(page, json_text(json_find(error, S("message"))));
     if (code) {
         put(page, " (");
         plain_put(page->out, code->text, PLAIN_LINE);
@@ -357,8 +342,8 @@ static void put_result(struct page *page, const struct json *result)
 
     if (content && content->type == JSON_ARRAY)
         JSON_FOREACH(item, content)
-            if (str_eq(text_of(json_find(item, S("type"))), S("text"))) {
-                put_first_line(page, text_of(json_find(item, S("text"))));
+            if (str_eq(json_text(json_find(item, S("type"))), S("text"))) {
+                put_first_line(page, json_text(json_find(item, S("text"))));
                 return;
             }
     if (result && !put_count(page, result))
@@ -386,7 +371,7 @@ static void put_response(struct page *page)
 
 static void put_chat(struct page *page)
 {
-    put_text(page, text_of(find(page, "text")));
+    put_text(page, json_text(find(page, "text")));
 }
 
 static void put_decision(struct page *page)
@@ -416,9 +401,9 @@ static void put_other(struct page *page)
 
 static void put_change(struct page *page, struct str event, const struct json *who)
 {
-    struct str type = text_of(json_find(json_find(who, S("moot")), S("type")));
+    struct str type = json_text(json_find(json_find(who, S("moot")), S("type")));
 
-    plain_put(page->out, text_of(json_find(who, S("id"))), PLAIN_LINE);
+    plain_put(page->out, json_text(json_find(who, S("id"))), PLAIN_LINE);
     put(page, str_eq(event, S("leave")) ? " leaves" : " joins");
     if (type.len && !str_eq(event, S("leave"))) {
         put(page, " (");
@@ -434,13 +419,13 @@ static void put_presence(struct page *page)
 
     put(page, page->ink->dim);
     if (!batch || batch->type != JSON_ARRAY) {
-        put_change(page, text_of(find(page, "event")), find(page, "participant"));
+        put_change(page, json_text(find(page, "event")), find(page, "participant"));
     } else {
         JSON_FOREACH(who, batch) {
             if (++count > FEW)
                 continue;
             put(page, count > 1 ? ", " : "");
-            put_change(page, text_of(json_find(who, S("event"))), who);
+            put_change(page, json_text(json_find(who, S("event"))), who);
         }
         if (count > FEW)
             buf_putf(page->out, " and %zu more", count - FEW);
@@ -452,25 +437,25 @@ static void put_notice(struct page *page)
 {
     put_in(page, page->ink->wait, "notice:");
     put(page, " ");
-    put_text(page, text_of(find(page, "message")));
+    put_text(page, json_text(find(page, "message")));
 }
 
 static void put_violation(struct page *page)
 {
-    plain_put(page->out, text_of(find(page, "participant")), PLAIN_LINE);
+    plain_put(page->out, json_text(find(page, "participant")), PLAIN_LINE);
     put(page, " ");
     put_in(page, page->ink->bad, "was refused");
     put(page, " ");
-    plain_put(page->out, text_of(find(page, "attempted_kind")), PLAIN_LINE);
+    plain_put(page->out, json_text(find(page, "attempted_kind")), PLAIN_LINE);
     put(page, ": ");
-    plain_put(page->out, text_of(find(page, "error")), PLAIN_LINE);
+    plain_put(page->out, json_text(find(page, "error")), PLAIN_LINE);
 }
 
 static void put_refusal(struct page *page)
 {
     put_in(page, page->ink->bad, "refused:");
     put(page, " ");
-    put_first_line(page, text_of(find(page, "message")));
+    put_first_line(page, json_text(find(page, "message")));
 }
 
 static void put_welcome(struct page *page)
@@ -482,9 +467,9 @@ static void put_welcome(struct page *page)
 
     put(page, page->ink->dim);
     put(page, "you are ");
-    plain_put(page->out, text_of(json_find(you, S("id"))), PLAIN_LINE);
+    plain_put(page->out, json_text(json_find(you, S("id"))), PLAIN_LINE);
     put(page, " in ");
-    plain_put(page->out, text_of(json_find(moot, S("topic"))), PLAIN_LINE);
+    plain_put(page->out, json_text(json_find(moot, S("topic"))), PLAIN_LINE);
     buf_putf(page->out, ", with %zu other%s", count, count == 1 ? "" : "s");
     put(page, page->ink->off);
 }

@@ -301,11 +301,6 @@ static int create_token(void *fields, char **arguments, size_t count [[maybe_unu
 
 /* --- list --- */
 
-static struct str text_of(const struct json *json)
-{
-    return json ? json->text : S("");
-}
-
 /* Patterns, then objects by the kinds they cover. */
 static void put_held(struct buf *out, const struct json *patterns,
                      const struct json *objects)
@@ -320,7 +315,7 @@ static void put_held(struct buf *out, const struct json *patterns,
     for (const struct json *item = objects ? objects->first : NULL; item;
          item = item->next, comma = ", ") {
         buf_put(out, str_of(comma));
-        plain_put(out, text_of(json_find(item, S("kind"))), PLAIN_LINE);
+        plain_put(out, json_text(json_find(item, S("kind"))), PLAIN_LINE);
         buf_put(out, S(" (by payload)"));
     }
 }
@@ -333,12 +328,12 @@ static void put_row(struct buf *out, const struct json *token)
         struct str text;
         size_t width;
     } cells[] = {
-        { text_of(json_find(token, S("name"))), 20 },
-        { text_of(json_find(token, S("id"))), 16 },
-        { text_of(json_find(token, S("type"))), 8 },
-        { text_of(json_find(token, S("source"))), 8 },
+        { json_text(json_find(token, S("name"))), 20 },
+        { json_text(json_find(token, S("id"))), 16 },
+        { json_text(json_find(token, S("type"))), 8 },
+        { json_text(json_find(token, S("source"))), 8 },
         { expires ? str_slice(expires->text, 0, 19) : S("never"), 20 },
-        { text_of(profile), 0 },
+        { json_text(profile), 0 },
     };
 
     for (size_t i = 0; i < COUNT(cells); i++) {

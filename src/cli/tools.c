@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/plain.h"
+#include "base/utf8.h"
 #include "cli/input.h"
 #include "cli/session.h"
 #include "cli/toolbox.h"
@@ -32,13 +33,6 @@ struct asking {
 
 /* --- as text --- */
 
-static struct str text_of(const struct json *json, struct str key)
-{
-    const struct json *found = json_find(json, key);
-
-    return found && found->type == JSON_STRING ? found->text : S("");
-}
-
 static bool is_required(const struct json *schema, struct str name)
 {
     const struct json *required = json_find(schema, S("required"));
@@ -59,7 +53,7 @@ static void put_parameters(struct buf *out, const struct json *schema)
     buf_putc(out, '(');
     if (properties && properties->type == JSON_OBJECT)
         JSON_FOREACH(property, properties) {
-            struct str type = text_of(property, S("type"));
+            struct str type = json_text(json_find(property, S("type")));
             bool is_needed = is_required(schema, property->key);
 
             buf_putf(out, "%s%s", comma, is_needed ? "" : "[");
@@ -75,7 +69,7 @@ static void put_parameters(struct buf *out, const struct json *schema)
 /* The first paragraph, each of its lines below the name. */
 static void put_description(struct buf *out, struct str text)
 {
-    text = str_slice(text, 0, DESCRIPTION);
+    text = utf8_cut(text, DESCRIPTION);
     while (text.ptr) {
         struct str line = str_trim(str_cut(&text, '\n'));
 
@@ -89,10 +83,10 @@ static void put_description(struct buf *out, struct str text)
 static void put_tool(struct session *session, struct buf *out, const struct json *tool)
 {
     buf_putf(out, "  %s", session->ink->bold);
-    plain_put(out, text_of(tool, S("name")), PLAIN_LINE);
+    plain_put(out, json_text(json_find(tool, S("name"))), PLAIN_LINE);
     buf_put(out, str_of(session->ink->off));
     put_parameters(out, json_find(tool, S("inputSchema")));
-    put_description(out, text_of(tool, S("description")));
+    put_description(out, json_text(json_find(tool, S("description"))));
     buf_putc(out, '\n');
 }
 

@@ -47,6 +47,9 @@ enum err json_parse(struct str text, struct arena *arena, const struct json **re
 /* The member of that name, or NULL; also NULL if `json` is NULL or no object. */
 const struct json *json_find(const struct json *json, struct str key);
 
+/* What a string says; "" for anything else, NULL included. */
+struct str json_text(const struct json *json);
+
 #define JSON_FOREACH(var, parent) \
     for (const struct json *var = (parent)->first; var; var = var->next)
 

@@ -244,3 +244,8 @@ const struct json *json_find(const struct json *json, struct str key)
             return member;
     return NULL;
 }
+
+struct str json_text(const struct json *json)
+{
+    return json && json->type == JSON_STRING ? json->text : S("");
+}

@@ -87,11 +87,6 @@ static void put_addressees(struct story *s)
     tell_put_names(&s->t->title, s->env->to, s->env->to_count);
 }
 
-static struct str text_of(const struct json *json)
-{
-    return json && json->type == JSON_STRING ? json->text : (struct str){};
-}
-
 static const struct json *member(const struct json *object, struct str name)
 {
     return json_find(object, name);
@@ -102,14 +97,11 @@ static const struct json *member(const struct json *object, struct str name)
 /* The beginning, in whole characters and lines. */
 static struct str shorten(struct str text, size_t bytes, size_t lines)
 {
-    size_t end = text.len < bytes ? text.len : bytes;
-
-    while (end > 0 && end < text.len && utf8_is_tail((unsigned char)text.ptr[end]))
-        end--;
-    for (size_t i = 0; i < end; i++)
+    text = utf8_cut(text, bytes);
+    for (size_t i = 0; i < text.len; i++)
         if (text.ptr[i] == '\n' && --lines == 0)
             return str_slice(text, 0, i);
-    return str_slice(text, 0, end);
+    return text;
 }
 
 static struct str trim_end(struct str text)
@@ -179,11 +171,11 @@ static void put_reason(struct story *s, const struct json *reason)
 {
     struct buf line;
 
-    if (text_of(reason).len == 0)
+    if (json_text(reason).len == 0)
         return;
     buf_init(&line, TEXT_BYTES);
     buf_put(&line, S("why: "));
-    plain_put(&line, text_of(reason), PLAIN_TEXT);
+    plain_put(&line, json_text(reason), PLAIN_TEXT);
     put_body(s, buf_str(&line), SHORT_BYTES, SHORT_LINES);
     buf_done(&line);
 }
@@ -196,8 +188,8 @@ static struct str name_of(const struct story *s)
     if (s->kind.context.ptr)
         return s->kind.context;
     if (str_starts(s->kind.method, S("resources/")))
-        return text_of(member(params, S("uri")));
-    return text_of(member(params, S("name")));
+        return json_text(member(params, S("uri")));
+    return json_text(member(params, S("name")));
 }
 
 /* Of a call or a proposal: what the title has not said yet. */
@@ -228,7 +220,7 @@ static void tell_progress(struct story *s)
     const struct json *total = member(params, S("total"));
 
     s->t->type = TELL_PROGRESS;
-    buf_put(&s->t->about, text_of(member(params, S("progressToken"))));
+    buf_put(&s->t->about, json_text(member(params, S("progressToken"))));
     if (done && done->type == JSON_NUMBER)
         buf_put(&s->t->title, str_slice(done->text, 0, 12));
     if (total && total->type == JSON_NUMBER) {
@@ -237,14 +229,14 @@ static void tell_progress(struct story *s)
     }
     if (s->t->title.len == 0)
         title(s, S("under way"));
-    put_short(s, text_of(member(params, S("message"))));
+    put_short(s, json_text(member(params, S("message"))));
 }
 
 static void tell_cancelled(struct story *s)
 {
     s->t->type = TELL_DECISION;
     title(s, S("cancels it"));
-    put_short(s, text_of(member(member(s->payload, S("params")), S("reason"))));
+    put_short(s, json_text(member(member(s->payload, S("params")), S("reason"))));
 }
 
 static void tell_authorization(struct story *s)
@@ -253,9 +245,9 @@ static void tell_authorization(struct story *s)
 
     s->t->type = TELL_PROPOSAL;
     title(s, S("asks whether "));
-    tell_put_name(&s->t->title, text_of(member(params, S("requester"))));
+    tell_put_name(&s->t->title, json_text(member(params, S("requester"))));
     title(s, S(" may call "));
-    tell_put_name(&s->t->title, text_of(member(params, S("tool"))));
+    tell_put_name(&s->t->title, json_text(member(params, S("tool"))));
     put_json(s, member(params, S("arguments")));
     put_reason(s, member(params, S("reason")));
 }
@@ -263,7 +255,7 @@ static void tell_authorization(struct story *s)
 static void tell_respond(struct story *s)
 {
     const struct json *params = member(s->payload, S("params"));
-    struct str decision = text_of(member(params, S("decision")));
+    struct str decision = json_text(member(params, S("decision")));
 
     s->t->type = TELL_DECISION;
     if (str_eq(decision, S("approve"))) {
@@ -274,7 +266,7 @@ static void tell_respond(struct story *s)
         title(s, S("decides: "));
         tell_put_name(&s->t->title, decision);
     }
-    put_short(s, text_of(member(params, S("reason"))));
+    put_short(s, json_text(member(params, S("reason"))));
 }
 
 static void tell_notification(struct story *s)
@@ -329,15 +321,15 @@ static void tell_error(struct story *s, const struct json *error)
         buf_clear(&s->t->title);
         title(s, S("wants it authorized first"));
     }
-    put_short(s, text_of(member(error, S("message"))));
+    put_short(s, json_text(member(error, S("message"))));
 }
 
 /* What a tool gives back: texts, and the names of everything else. */
 static void put_content(struct story *s, const struct json *content)
 {
     JSON_FOREACH(item, content) {
-        struct str text = text_of(member(item, S("text")));
-        struct str type = text_of(member(item, S("type")));
+        struct str text = json_text(member(item, S("text")));
+        struct str type = json_text(member(item, S("type")));
 
         if (text.len) {
             put_short(s, text);
@@ -402,7 +394,7 @@ static void tell_decision(struct story *s, struct str words)
 {
     s->t->type = TELL_DECISION;
     title(s, words);
-    put_short(s, text_of(member(s->payload, S("reason"))));
+    put_short(s, json_text(member(s->payload, S("reason"))));
 }
 
 static void tell_chat(struct story *s)
@@ -410,13 +402,13 @@ static void tell_chat(struct story *s)
     const struct json *text = member(s->payload, S("text"));
 
     s->t->type = TELL_CHAT;
-    put_text(s, text_of(text), TELL_BODY_BYTES, SIZE_MAX);
+    put_text(s, json_text(text), TELL_BODY_BYTES, SIZE_MAX);
 }
 
 /* Kinds of words, and what the gateway says. */
 static void tell_other(struct story *s, struct str kind)
 {
-    struct str message = text_of(member(s->payload, S("message")));
+    struct str message = json_text(member(s->payload, S("message")));
     bool is_system = str_starts(kind, S("system/"));
 
     s->t->type = is_system ? TELL_SYSTEM : TELL_OTHER;

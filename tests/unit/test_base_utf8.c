@@ -326,3 +326,23 @@ TEST(a_text_fed_in_pieces_fails_in_the_piece_with_the_first_wrong_byte)
             CHECK_INT(utf8_is_whole(&state), reference(all) == all.len);
     }
 }
+
+TEST(a_cut_leaves_whole_characters)
+{
+    static const struct {
+        struct str text;
+        size_t max;
+        struct str want;
+    } cases[] = {
+        { S("abc"), 3, S("abc") },
+        { S("abc"), 2, S("ab") },
+        { S("a\xc3\xa9"), 3, S("a\xc3\xa9") },
+        { S("a\xc3\xa9"), 2, S("a") },
+        { S("\xf0\x9f\x98\x80"), 3, S("") },
+        { S("x"), 0, S("") },
+        { S(""), 5, S("") },
+    };
+
+    FOR_EACH_CASE(c, cases)
+        CHECK_STR(utf8_cut(c->text, c->max), c->want);
+}

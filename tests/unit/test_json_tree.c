@@ -62,6 +62,19 @@ TEST(a_tree_knows_how_its_values_stood)
     arena_done(&arena);
 }
 
+TEST(only_a_string_has_a_text_to_show)
+{
+    const struct json *root;
+    struct arena arena;
+
+    arena_init(&arena, ROOM);
+    CHECK_INT(json_parse(S("{\"a\":\"x\",\"b\":5}"), &arena, &root, NULL), OK);
+    CHECK_STR(json_text(json_find(root, S("a"))), S("x"));
+    CHECK_STR(json_text(json_find(root, S("b"))), S(""));
+    CHECK_STR(json_text(json_find(root, S("c"))), S(""));
+    arena_done(&arena);
+}
+
 TEST(any_value_may_be_the_root)
 {
     static const struct {
