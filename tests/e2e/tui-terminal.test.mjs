@@ -60,14 +60,16 @@ const hostile = [
 test('hostile text moves no cursor, rings no bell and hides nothing', withRoom({ columns: 80, rows: 20 }, async (room, terminal) => {
     const bob = await room.join('bob');
     const bot = await room.join('bot');
+    let proposal;
 
     for (const text of hostile) {
         bob.chat(text);
         bob.chat(`${text}\n${text}`);
         bob.send(envelope('bob', 'mcp/request:tools/call', { to: [text.slice(0, 200) || 'x'],
             payload: { method: 'tools/call', params: { name: text, arguments: { [text]: text } } } }));
-        room.propose(bot, 'x', { [text]: text }, { reason: text });
+        proposal = room.propose(bot, 'x', { [text]: text }, { reason: text });
     }
+    await expect(bob, ({ id }) => id === proposal.id); // two connections have no order
     bob.chat('the last one');
     await terminal.sees('the last one');
     await terminal.press('PPage', 'PPage', 'PPage');

@@ -583,16 +583,18 @@ static void serve_later(struct moot *m, void *user, struct moot_call *call)
     last_call = call;
 }
 
-static const char *const request_of_tool =
-    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"%s\",\"from\":\"ann\",\"to\":[\"bot\"],"
-    "\"kind\":\"mcp/request:tools/call:t\",\"payload\":{\"jsonrpc\":\"2.0\",\"id\":1,"
-    "\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":{\"a\":\"b\"}}}}";
+/* clang-format off */
+#define REQUEST_OF_TOOL \
+    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"%s\",\"from\":\"ann\",\"to\":[\"bot\"]," \
+    "\"kind\":\"mcp/request:tools/call:t\",\"payload\":{\"jsonrpc\":\"2.0\",\"id\":1," \
+    "\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":{\"a\":\"b\"}}}}"
+/* clang-format on */
 
 static void say_request(struct stage *s, const char *id)
 {
     char text[500];
 
-    (void)snprintf(text, sizeof(text), request_of_tool, id);
+    (void)snprintf(text, sizeof(text), REQUEST_OF_TOOL, id);
     last_call = NULL;
     say(s, text);
     for (int i = 0; i < STAGE_STEPS && !last_call; i++)
