@@ -4,6 +4,7 @@
 #include <curses.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <termcap.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -139,13 +140,19 @@ static void set_modes(void)
     define("kRIT5", CODE_WORD_RIGHT);
 }
 
+/* Asked before newterm(), which does not free what it made for a terminal it does not know. */
+static bool is_known(const char *terminal)
+{
+    return terminal && tgetent(NULL, terminal) == 1;
+}
+
 enum err screen_open(const char **ret_why)
 {
     *ret_why = "standard input and output are no terminal";
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return ERR_INVALID;
     *ret_why = "$TERM names a terminal that is not known here";
-    if (!newterm(NULL, stdout, stdin))
+    if (!is_known(getenv("TERM")) || !newterm(NULL, stdout, stdin))
         return ERR_INVALID;
     choose_colours();
     set_modes();

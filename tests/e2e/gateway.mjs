@@ -49,6 +49,7 @@ import http from 'node:http';
 import https from 'node:https';
 import os from 'node:os';
 import path from 'node:path';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import WebSocket from 'ws';
@@ -182,6 +183,13 @@ export function takeAll(client) {
 }
 
 // --- the gateway ---
+
+// A gateway that a failed test left behind keeps connections open, and they this process:
+// when the tests have ended, and their own hooks had time, it is killed.
+const running = new Set();
+
+if (process.env.NODE_TEST_CONTEXT)
+    after(() => { setTimeout(() => running.forEach((child) => child.kill('SIGKILL')), patience).unref(); });
 
 class Gateway {
     #out = '';
@@ -328,6 +336,9 @@ async function startIn(folder, port, options) {
     const child = spawn(program, ['serve', '--config', file, '--data', data, '--listen', `127.0.0.1:${port}`,
         '--workers', String(workers), ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     const gateway = new Gateway(child, data, file, options);
+
+    running.add(child);
+    child.once('exit', () => running.delete(child));
 
     process.once('exit', () => {
         child.kill('SIGKILL');

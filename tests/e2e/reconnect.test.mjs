@@ -221,7 +221,7 @@ for (const [name, hasHeard] of [['the room remembers', true], ['it takes, having
         await isHeard(bob.chat('fence'));
         const [lost] = await outcomesOf(ann);
         assert.equal(lost.type, 'lost');
-        assert.equal(eventsOf(ann, 'gap').length, 1);
+        assert.ok(eventsOf(ann, 'gap').length >= 1, 'once more if the room moves on before the rest is read');
         assert.equal(eventsOf(ann, 'welcome')[1].resumed, hasHeard);
         assertNothingTwice(ann);
         await ann.stop();
