@@ -91,10 +91,20 @@ struct config_limits {
     uint64_t drain_timeout_ms;
 };
 
+/* How the record is kept, whatever the topic. */
+struct config_audit {
+    struct config_strs redact;
+    size_t queue; /* bytes */
+    struct str syslog;
+    struct str otlp;
+    struct str otlp_headers_file;
+};
+
 struct config {
     struct config_strs listen;
-    struct str data; /* "": the command line decides */
-    size_t workers;  /* 0: one per core */
+    struct str data;  /* "": the command line decides */
+    struct str store; /* "": SQLite in `data` */
+    size_t workers;   /* 0: one per core */
     enum log_level log;
     struct config_tls tls;
     struct config_strs hosts;
@@ -109,6 +119,7 @@ struct config {
         size_t count;
     } profiles;
     struct config_limits limits;
+    struct config_audit audit;
     bool compression;
     size_t compression_min; /* bytes */
 

@@ -26,6 +26,7 @@ static const char *const duplicates[] = { "share", "replace", "refuse", NULL };
 static const char *const proposal_modes[] = { "free", "once", NULL };
 static const char *const validations[] = { "lazy", "strict", NULL };
 static const char *const dialects[] = { "both", "slash", NULL };
+static const char *const audit_modes[] = { "off", "async", "required", NULL };
 static const char *const participant_types[] = { "human", "agent", "service", NULL };
 
 /* clang-format off */
@@ -50,6 +51,9 @@ static const struct option topic_options[] = {
     { T(max_members,         OPTION_COUNT),  .preset = "10000", .min = "1", .max = "1000000",        .help = "members at a time" },
     { T(announce_violations, OPTION_BOOL),   .preset = "off",   .choices = off_on,                   .help = "tell the topic about envelopes that their senders may not send" },
     { T(loop_guard,          OPTION_COUNT),  .preset = "200",   .min = "1", .max = "1000000000", .word = "off", .help = "envelopes of agents in a row, without a human speaking, before agents' requests are refused" },
+    { T(audit,               OPTION_CHOICE), .preset = "async", .choices = audit_modes,              .help = "what is recorded: nothing; everything, without anybody waiting for it; or everything, and nothing is delivered that is not on disk" },
+    { ROW_MS(struct config_topic, audit_age), .preset = "0",    .min = "0", .max = "876000h",        .help = "how long the record keeps what envelopes say; 0 is for ever" },
+    { T(audit_bytes,         OPTION_SIZE),   .preset = "0",     .min = "0", .max = "1048576GiB",     .help = "how much of what envelopes say the record keeps; 0 is all" },
 };
 #undef T
 static const struct schema topic_schema = SCHEMA(struct config_topic, topic_options, "topic", NULL);
@@ -119,16 +123,28 @@ static const struct option limits_options[] = {
 #undef MS
 #undef T
 
+#define T(member, sort) ROW(struct config_audit, member, sort)
+static const struct option audit_options[] = {
+    { T(redact,            OPTION_TEXTS),                                                 .help = "fields recorded only as a keyed hash, as payload.params.arguments.password; * is any member, ** any number of levels" },
+    { T(queue,             OPTION_SIZE), .preset = "64MiB", .min = "1MiB", .max = "16GiB", .help = "records that may wait for the disk before those of async topics are dropped" },
+    { T(syslog,            OPTION_TEXT),                                                  .help = "where records are sent as well: udp://HOST:PORT, tcp://HOST:PORT or unix:PATH" },
+    { T(otlp,              OPTION_TEXT),                                                  .help = "the same as OpenTelemetry logs: http://HOST:4318/v1/logs" },
+    { T(otlp_headers_file, OPTION_PATH),                                                  .help = "file with header lines for that, such as an authorization" },
+};
+#undef T
+
 static const struct schema tls_schema     = SCHEMA(struct config_tls,     tls_options,     "tls",     check_tls);
 static const struct schema topics_schema  = SCHEMA(struct config_topics,  topics_options,  "topics",  NULL);
 static const struct schema token_schema   = SCHEMA(struct config_token,   token_options,   "token",   check_token);
 static const struct schema profile_schema = SCHEMA(struct config_profile, profile_options, "profile", NULL);
 static const struct schema limits_schema  = SCHEMA(struct config_limits,  limits_options,  "limits",  NULL);
+static const struct schema audit_schema   = SCHEMA(struct config_audit,   audit_options,   "audit",   NULL);
 
 #define T(member, sort) ROW(struct config, member, sort)
 static const struct option options[] = {
     { T(listen,      OPTION_TEXTS),   .preset = "127.0.0.1:8420",                     .help = "addresses to accept connections on: HOST:PORT, [IPV6]:PORT or unix:PATH" },
     { T(data,        OPTION_PATH),    .needs_restart = true,                          .help = "folder for what survives a restart; otherwise $MOOT_DATA, $XDG_STATE_HOME/moot or ~/.local/state/moot" },
+    { T(store,       OPTION_SECRET),  .needs_restart = true,                          .help = "postgresql://… (a password belongs into a passfile); files in data when not given" },
     { T(workers,     OPTION_COUNT),   .preset = "auto", .min = "1", .max = "64", .word = "auto", .needs_restart = true, .help = "threads that serve connections; auto is one per core" },
     { T(log,         OPTION_CHOICE),  .preset = "info", .choices = log_levels,        .help = "what is worth a line on standard error" },
     { T(tls,         OPTION_SECTION), .schema = &tls_schema,                          .help = "encryption; plain when not given" },
@@ -138,6 +154,7 @@ static const struct option options[] = {
     { T(profiles,    OPTION_MAP),     .schema = &profile_schema,                      .help = "named sets of capabilities, besides the built-in ones" },
     { T(tokens,      OPTION_LIST),    .schema = &token_schema,                        .help = "who may connect, besides the tokens in the store" },
     { T(limits,      OPTION_SECTION), .schema = &limits_schema,                       .help = "what one client may ask of the gateway" },
+    { T(audit,       OPTION_SECTION), .schema = &audit_schema,                        .help = "the record, whatever the topic" },
     { T(compression, OPTION_BOOL),    .preset = "on", .choices = off_on,              .help = "permessage-deflate for those who offer it" },
     { T(compression_min, OPTION_SIZE), .preset = "512", .min = "0", .max = "64MiB",   .help = "smallest envelope worth compressing" },
 };

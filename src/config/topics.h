@@ -22,6 +22,7 @@ enum config_access {
 };
 enum config_validation { CONFIG_VALIDATION_LAZY, CONFIG_VALIDATION_STRICT };
 enum config_dialects { CONFIG_DIALECTS_BOTH, CONFIG_DIALECTS_SLASH };
+enum config_audit_mode { CONFIG_AUDIT_OFF, CONFIG_AUDIT_ASYNC, CONFIG_AUDIT_REQUIRED };
 
 struct config_topic {
     struct config_mark mark;
@@ -38,6 +39,9 @@ struct config_topic {
     size_t max_members;
     bool announce_violations;
     size_t loop_guard; /* 0: off */
+    enum config_audit_mode audit;
+    uint64_t audit_age_ms; /* of bodies in the record; 0: for ever */
+    uint64_t audit_bytes;  /* likewise; 0: any number */
 };
 
 struct config_topics {

@@ -36,3 +36,25 @@ void base64url_write(struct buf *out, struct str bytes);
 enum err base64_parse(struct str text, struct buf *out);
 
 void hex_write(struct buf *out, struct str bytes);
+
+/* Two small digits per byte, and exactly `size` bytes. ERR_INVALID. */
+enum err hex_parse(struct str text, uint8_t *ret, size_t size);
+
+/* --- signatures (RFC 8032) --- */
+
+enum { ED25519_SECRET = 32, ED25519_PUBLIC = 32, ED25519_SIGNATURE = 64 };
+
+struct ed25519_key {
+    uint8_t secret[ED25519_SECRET];
+    uint8_t public[ED25519_PUBLIC];
+};
+
+void ed25519_make(struct ed25519_key *ret);
+
+/* The key of a secret that was kept. */
+void ed25519_from_secret(const uint8_t secret[static ED25519_SECRET],
+                         struct ed25519_key *ret);
+void ed25519_sign(const struct ed25519_key *key, struct str text,
+                  uint8_t ret[static ED25519_SIGNATURE]);
+bool ed25519_verify(const uint8_t public_key[static ED25519_PUBLIC], struct str text,
+                    const uint8_t signature[static ED25519_SIGNATURE]);

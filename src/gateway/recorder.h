@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a worker has to say to the store. During a turn, records and changes of state are
+ * collected in one batch, which goes to the writer when the turn ends. A ticket names the
+ * batch: what carries it (an entry of a topic, the answer to a request) is held until the
+ * batch is durable.
+ *
+ * With audit *async* nothing waits, and what finds the queue full is dropped, counted and
+ * announced. With *required*, and for every change of state, things wait; while the store
+ * fails, such envelopes are refused as unavailable.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "audit/record.h"
+#include "base/list.h"
+#include "loop/loop.h"
+#include "store/store.h"
+
+struct worker;
+
+enum audit_mode { AUDIT_OFF, AUDIT_ASYNC, AUDIT_REQUIRED };
+
+struct recorder {
+    struct store_batch *open; /* of this turn; NULL: nothing so far */
+    uint64_t ticket;          /* of the open batch, or of the next */
+    uint64_t durable;         /* the last ticket that is */
+    struct link waiters;      /* recorder_wait(), the earliest ticket first */
+    struct link held_rooms;   /* with entries that wait */
+    struct loop_hook hook;
+    uint64_t dropped; /* records, since the last that found a place */
+};
+
+void recorder_init(struct worker *worker);
+void recorder_done(struct worker *worker);
+
+/* Notes a record: at_ms and what the writer fills in are left empty. Returns the ticket
+ * to wait for; 0: there is nothing to wait for. */
+uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
+                       const struct audit_record *record);
+
+/* Keeps or forgets a thing; returns the ticket. */
+uint64_t recorder_put(struct worker *worker, const struct store_item *item);
+uint64_t recorder_remove(struct worker *worker, const struct store_item *item);
+
+/* Someone who goes on when a ticket is durable: at once if it is. */
+struct recorder_waiter {
+    struct link link;
+    uint64_t ticket;
+    void (*on_durable)(struct recorder_waiter *self);
+};
+
+void recorder_wait(struct worker *worker, struct recorder_waiter *waiter);
+void recorder_cancel(struct recorder_waiter *waiter);
