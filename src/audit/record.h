@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "crypto/crypto.h"
 
+/* Their place is their number in the canonical form: new ones come at the end. */
 /* clang-format off */
 #define AUDIT_EVENTS(X)                                                              \
     X(ENVELOPE,   "envelope")   /* admitted; kind, id and correlation are its own */ \
@@ -37,6 +38,25 @@ enum audit_event {
     AUDIT_EVENTS(X)
 #undef X
         AUDIT_EVENT_COUNT
+};
+
+/* Its texts, in the order of the canonical form, and what they are called in lines. */
+/* clang-format off */
+#define AUDIT_TEXTS(X)               \
+    X(topic,       "topic")          \
+    X(participant, "participant")    \
+    X(kind,        "kind")           \
+    X(id,          "id")             \
+    X(correlation, "correlation_id") \
+    X(verdict,     "verdict")        \
+    X(by,          "by")
+/* clang-format on */
+
+enum audit_text {
+#define X(member, name) AUDIT_TEXT_##member,
+    AUDIT_TEXTS(X)
+#undef X
+        AUDIT_TEXT_COUNT
 };
 
 struct audit_record {
@@ -60,6 +80,10 @@ static inline bool audit_body_is_removed(const struct audit_record *record)
 {
     return record->body_bytes && !record->body.ptr;
 }
+
+struct str audit_text_name(enum audit_text which);
+struct str *audit_text(struct audit_record *record, enum audit_text which);
+struct str audit_text_of(const struct audit_record *record, enum audit_text which);
 
 struct str audit_event_name(enum audit_event event);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hashes, random bytes and their text forms: the only user of libcrypto.
+ * Hashes, signatures, random bytes and their text forms: the only user of libcrypto.
  */
 #pragma once
 
@@ -15,6 +15,10 @@
 enum { SHA256_BYTES = 32, SHA1_BYTES = 20 };
 
 void crypto_sha256(struct str text, uint8_t ret[static SHA256_BYTES]);
+
+/* Of all of them, one behind the other. */
+void crypto_sha256_parts(const struct str *parts, size_t count,
+                         uint8_t ret[static SHA256_BYTES]);
 void crypto_sha1(struct str text, uint8_t ret[static SHA1_BYTES]);
 void crypto_hmac_sha256(struct str key, struct str text,
                         uint8_t ret[static SHA256_BYTES]);

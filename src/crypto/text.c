@@ -89,3 +89,21 @@ void hex_write(struct buf *out, struct str bytes)
         buf_putc(out, digits[(uint8_t)bytes.ptr[i] & 15]);
     }
 }
+
+static int small_hex_digit(char c)
+{
+    return c >= 'A' && c <= 'F' ? -1 : str_hex_digit((unsigned char)c);
+}
+
+enum err hex_parse(struct str text, uint8_t *ret, size_t size)
+{
+    if (text.len != 2 * size)
+        return ERR_INVALID;
+    for (size_t i = 0; i < text.len; i++)
+        if (small_hex_digit(text.ptr[i]) < 0)
+            return ERR_INVALID;
+    for (size_t i = 0; i < size; i++)
+        ret[i] = (uint8_t)(small_hex_digit(text.ptr[2 * i]) << 4 |
+                           small_hex_digit(text.ptr[2 * i + 1]));
+    return OK;
+}
