@@ -102,6 +102,25 @@ bool exchange_resume(struct exchange *x);
  */
 void exchange_on_gone(struct exchange *x, void (*on_gone)(void *user), void *user);
 
+/* --- answering in pieces --- */
+
+/* Begins an answer of unknown length, which ends with one of the last two. on_gone is
+ * called when the client goes before. `on_sent` is called whenever all that was written
+ * has left, so that nobody writes more than its client reads; a client that reads nothing
+ * for the time of a body goes. To HEAD and HTTP/1.0 the answer is framed as they need. */
+void exchange_stream(struct exchange *x, struct str type, void (*on_sent)(void *user),
+                     void (*on_gone)(void *user), void *user);
+void exchange_stream_write(struct exchange *x, struct str bytes);
+void exchange_stream_end(struct exchange *x);
+
+/* The connection closes without the end of the answer: the client sees that something is
+ * missing. */
+void exchange_stream_break(struct exchange *x);
+
+/* The client has ended its side, as far as the kernel knows. For handlers that let
+ * somebody work for long: whoever asked has probably gone. */
+bool exchange_is_abandoned(const struct exchange *x);
+
 /* --- upgrading --- */
 
 /* Gives up the connection: what is left is the cargo, and the exchange until the caller

@@ -2,7 +2,7 @@
 /*
  * An HTTP connection walks through these states, one request after the other:
  *
- *     HEAD ──► AUTH ──► BODY ──► HANDLING ──► SENDING ──► HEAD …
+ *     HEAD ──► AUTH ──► BODY ──► HANDLING ──► (STREAMING) ──► SENDING ──► HEAD …
  *      │ (names a topic of another worker: moves there, and starts again)
  *      └ refused: SENDING, then closed
  */
@@ -18,36 +18,15 @@
 #include "gateway/auth.h"
 #include "gateway/exchange.h"
 #include "gateway/gateway.h"
+#include "gateway/http_priv.h"
 #include "gateway/origin.h"
 #include "http/response.h"
 #include "net/tls.h"
-
-enum client_state { HEAD, AUTH, BODY, HANDLING, SENDING };
 
 enum {
     ARENA_BYTES = 4 << 20,
     STRANGER_BODY = 4096,   /* the most that is kept for someone without a credential */
     ANSWER_MAX = 256 << 20, /* lists are bounded by what they list */
-};
-
-struct http_client {
-    struct conn conn;
-    struct worker *worker;
-    struct link link;
-    struct loop_timer timer; /* of the head, the body, or keep-alive */
-    struct loop_task reap;
-    struct exchange *exchange;
-    struct buf out;
-    size_t sent;
-    struct str unread; /* behind the head, while on_bytes runs */
-    void (*on_gone)(void *user);
-    void *gone_user;
-    unsigned suspended;
-    enum client_state state;
-    bool is_gone;
-    bool is_detached;
-    bool closes_after; /* the answer */
-    struct net_peer peer;
 };
 
 static const struct conn_ops http_ops;
@@ -271,6 +250,12 @@ static void write_cors(const struct exchange *x, struct buf *out)
     buf_put(out, S("\r\nVary: Origin\r\n"));
 }
 
+void http_wake(struct http_client *client)
+{
+    set_deadline(client, limits_of(client)->body_timeout_ms);
+    conn_wake(&client->conn);
+}
+
 static void send_answer(struct http_client *client, struct http_response *res)
 {
     struct worker *worker = client->worker;
@@ -282,13 +267,11 @@ static void send_answer(struct http_client *client, struct http_response *res)
     client->on_gone = NULL;
     worker->metrics.requests++;
     worker->metrics.requests_refused += res->status >= 400;
-    /* A peer that does not read its answer is dropped by the body deadline. */
-    set_deadline(client, limits_of(client)->body_timeout_ms);
     conn_pause_reads(&client->conn, true);
-    conn_wake(&client->conn);
+    http_wake(client);
 }
 
-static void answer(struct exchange *x, struct http_response *res)
+void http_answer_head(struct exchange *x, struct http_response *res)
 {
     struct http_client *client = x->client;
     struct buf headers;
@@ -304,6 +287,11 @@ static void answer(struct exchange *x, struct http_response *res)
     res->is_head = x->request.method == HTTP_HEAD;
     send_answer(client, res);
     buf_done(&headers);
+}
+
+static void answer(struct exchange *x, struct http_response *res)
+{
+    http_answer_head(x, res);
     exchange_end(x);
 }
 
@@ -647,25 +635,36 @@ static size_t on_pull(struct conn *conn, struct iovec *out, size_t max [[maybe_u
     return 1;
 }
 
+void http_answered(struct http_client *client)
+{
+    if (client->closes_after) {
+        conn_finish(&client->conn);
+        return;
+    }
+    client->state = HEAD;
+    set_deadline(client, limits_of(client)->keepalive_timeout_ms);
+    conn_pause_reads(&client->conn, false);
+}
+
 static void on_taken(struct conn *conn, size_t bytes, size_t offered [[maybe_unused]])
 {
     struct http_client *client = client_of(conn);
 
     client->worker->metrics.bytes_sent += bytes;
     client->sent += bytes;
-    if (client->sent < client->out.len)
-        return;
-    buf_done(&client->out);
-    client->sent = 0;
-    if (client->state != SENDING)
-        return; /* that was 100 Continue */
-    if (client->closes_after) {
-        conn_finish(conn);
+    if (client->sent < client->out.len) {
+        if (client->state == STREAMING) /* slowly, but it reads */
+            set_deadline(client, limits_of(client)->body_timeout_ms);
         return;
     }
-    client->state = HEAD;
-    set_deadline(client, limits_of(client)->keepalive_timeout_ms);
-    conn_pause_reads(conn, false);
+    buf_done(&client->out);
+    client->sent = 0;
+    if (client->state == SENDING) {
+        http_answered(client);
+    } else if (client->state == STREAMING) {
+        loop_timer_clear(client->worker->loop, &client->timer);
+        client->on_sent(client->sent_user);
+    } /* else that was 100 Continue */
 }
 
 static const struct conn_ops http_ops = {

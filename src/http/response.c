@@ -116,7 +116,9 @@ void http_write(struct buf *out, const struct http_response *res)
     buf_put(out, S("\r\n"));
     if (has_body && res->type.len)
         put_header(out, S("Content-Type"), res->type);
-    if (has_body) {
+    if (res->framing == HTTP_CHUNKED) {
+        put_header(out, S("Transfer-Encoding"), S("chunked"));
+    } else if (has_body && res->framing == HTTP_LENGTH) {
         buf_put(out, S("Content-Length: "));
         buf_putu(out, res->body.len);
         buf_put(out, S("\r\n"));
@@ -126,6 +128,13 @@ void http_write(struct buf *out, const struct http_response *res)
     buf_put(out, S("\r\n"));
     if (has_body && !res->is_head)
         buf_put(out, res->body);
+}
+
+void http_write_chunk(struct buf *out, struct str bytes)
+{
+    buf_putf(out, "%zx\r\n", bytes.len);
+    buf_put(out, bytes);
+    buf_put(out, S("\r\n"));
 }
 
 void http_write_continue(struct buf *out)

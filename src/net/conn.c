@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -284,6 +285,13 @@ void conn_resume(struct conn *conn)
         peer_ended(conn);
     else if (conn->ssl && conn_tls_has_pending(conn))
         receive_tls(conn);
+}
+
+bool conn_peer_has_ended(const struct conn *conn)
+{
+    struct pollfd ask = { .fd = conn->io.fd, .events = POLLRDHUP };
+
+    return conn->state == CONN_CLOSED || (poll(&ask, 1, 0) > 0 && ask.revents);
 }
 
 void conn_pause_reads(struct conn *conn, bool is_paused)

@@ -116,6 +116,9 @@ void conn_wake(struct conn *conn);
  * of this turn. */
 void conn_pause_reads(struct conn *conn, bool is_paused);
 
+/* The peer has ended its side, read or not: asks the kernel, for who pauses reads. */
+bool conn_peer_has_ended(const struct conn *conn);
+
 /* Sends what can still be pulled, shuts the sending side, waits up to 2 s for the peer to
  * close (bytes it still sends are dropped), then on_end. No further on_bytes. */
 void conn_finish(struct conn *conn);

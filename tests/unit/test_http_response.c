@@ -42,6 +42,11 @@ TEST(an_answer_has_its_status_headers_and_body)
         { { .status = 200, .extra = S("X: y\r\ncache-control: max-age=9\r\n") },
           S("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n"
             "X-Content-Type-Options: nosniff\r\nX: y\r\ncache-control: max-age=9\r\n\r\n") },
+        { { .status = 200, .type = S("a/b"), .framing = HTTP_CHUNKED },
+          S("HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\n"
+            "Connection: close\r\n" COMMON "\r\n") },
+        { { .status = 200, .framing = HTTP_UNTIL_CLOSE },
+          S("HTTP/1.1 200 OK\r\nConnection: close\r\n" COMMON "\r\n") },
     };
 
     FOR_EACH_CASE(c, cases) {
@@ -53,6 +58,18 @@ TEST(an_answer_has_its_status_headers_and_body)
         CHECK(!out.is_full);
         buf_done(&out);
     }
+}
+
+TEST(a_body_can_be_written_in_chunks)
+{
+    struct buf out;
+
+    buf_init(&out, 1000);
+    http_write_chunk(&out, S("seventeen letters"));
+    http_write_chunk(&out, S("\r\n"));
+    http_write_chunk(&out, S(""));
+    CHECK_STR(buf_str(&out), S("11\r\nseventeen letters\r\n2\r\n\r\n\r\n0\r\n\r\n"));
+    buf_done(&out);
 }
 
 TEST(an_answer_that_does_not_fit_says_so)

@@ -732,3 +732,18 @@ TEST(a_connection_moves_between_threads)
     worker_done(&a);
     worker_done(&b);
 }
+
+TEST(a_peer_that_has_ended_is_noticed_without_reading)
+{
+    struct stage stage;
+
+    stage_open(&stage);
+    conn_pause_reads(&stage.peer.conn, true);
+    say(&stage, S("unread"));
+    CHECK(!conn_peer_has_ended(&stage.peer.conn));
+    CHECK_INT(shutdown(stage.far, SHUT_WR), 0);
+    CHECK(conn_peer_has_ended(&stage.peer.conn));
+    CHECK_INT(stage.peer.ends, 0);
+    stage_close(&stage);
+    CHECK(conn_peer_has_ended(&stage.peer.conn));
+}
