@@ -301,6 +301,7 @@ struct moot_envelope {
     size_t to_count;
     moot_on_done *on_done;
     void *user;
+    const char *members; /* further ones of the envelope, a JSON object; NULL: none */
 };
 MOOT_API enum moot_err moot_send(struct moot *m, const struct moot_envelope *envelope,
                                  char *ret_id);

@@ -171,6 +171,7 @@ enum moot_err moot_send(struct moot *m, const struct moot_envelope *envelope,
         .payload = str_of(envelope->payload),
         .correlation_id = str_of(envelope->correlation_id),
         .to_count = envelope->to_count,
+        .members = str_of(envelope->members),
     };
 
     if (envelope->to_count > ENVELOPE_MAX_TO)

@@ -38,12 +38,15 @@ enum err occupant_say(struct occupant *o, const struct saying *saying, struct mo
         .to_count = saying->to_count,
         .expires_ms = saying->expires_ms,
         .is_edited = saying->is_edited,
+        .members = saying->members,
     };
     enum err err;
 
     o->now = now;
     if (!draft_is_object(o, payload))
         return invalid(ret_why, "the payload is not a JSON object");
+    if (saying->members.len && !draft_is_object(o, saying->members))
+        return invalid(ret_why, "the further members are not a JSON object");
     if (saying->ops.on_done && !calls_have_room(o->calls))
         return ERR_OVERLOAD;
     head.id = draft_id(o);

@@ -70,6 +70,7 @@ struct saying {
     size_t to_count;
     bool is_edited;      /* `edited: true` */
     uint64_t expires_ms; /* wall clock; 0: none */
+    struct str members;  /* JSON: what else the envelope has; "": nothing */
     struct ask_ops ops;
     void *user;
 };

@@ -15,32 +15,6 @@ static void put_raw(struct json_writer *w, struct str key, struct str value)
     json_raw(w, value);
 }
 
-void say_begin(struct json_writer *w, struct buf *out, const struct say_head *head)
-{
-    json_write_init(w, out);
-    json_object_open(w);
-    json_put_str(w, S("protocol"), dialect_protocol(DIALECT_SLASH));
-    json_put_str(w, S("id"), head->id);
-    json_put_time(w, S("ts"), head->wall_ms);
-    json_put_str(w, S("from"), head->from);
-    if (head->to_count)
-        json_put_strs(w, S("to"), (struct str_list){ head->to, head->to_count });
-    json_put_str(w, S("kind"), head->kind);
-    put_text(w, S("correlation_id"), head->correlation_id);
-    if (head->expires_ms)
-        json_put_time(w, S("expires_at"), head->expires_ms);
-    if (head->is_edited)
-        json_put_bool(w, S("edited"), true);
-    json_key(w, S("payload"));
-}
-
-void say_end(struct json_writer *w)
-{
-    json_object_close(w);
-}
-
-/* --- params with a token --- */
-
 /* A member as it stood, name and all. */
 static void put_member(struct json_writer *w, const struct json_member *m)
 {
@@ -69,6 +43,34 @@ static void put_members(struct json_writer *w, struct str object, struct str wit
             put_member(w, &m);
     }
 }
+
+void say_begin(struct json_writer *w, struct buf *out, const struct say_head *head)
+{
+    json_write_init(w, out);
+    json_object_open(w);
+    json_put_str(w, S("protocol"), dialect_protocol(DIALECT_SLASH));
+    json_put_str(w, S("id"), head->id);
+    json_put_time(w, S("ts"), head->wall_ms);
+    json_put_str(w, S("from"), head->from);
+    if (head->to_count)
+        json_put_strs(w, S("to"), (struct str_list){ head->to, head->to_count });
+    json_put_str(w, S("kind"), head->kind);
+    put_text(w, S("correlation_id"), head->correlation_id);
+    if (head->expires_ms)
+        json_put_time(w, S("expires_at"), head->expires_ms);
+    if (head->is_edited)
+        json_put_bool(w, S("edited"), true);
+    if (head->members.len)
+        put_members(w, head->members, S(""), &(struct json_span){});
+    json_key(w, S("payload"));
+}
+
+void say_end(struct json_writer *w)
+{
+    json_object_close(w);
+}
+
+/* --- params with a token --- */
 
 static void put_params(struct json_writer *w, struct str params, struct str token)
 {

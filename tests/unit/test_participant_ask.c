@@ -65,6 +65,37 @@ TEST(what_is_said_is_sent_with_all_it_has)
     done();
 }
 
+TEST(an_envelope_has_further_members_but_none_twice)
+{
+    static const struct {
+        const char *members;
+        struct str why;
+    } cases[] = {
+        { "[]", S("the further members are not a JSON object") },
+        { "{\"a\":1},\"b\":{}", S("the further members are not a JSON object") },
+        { "{\"from\":\"eve\"}", S("a field of the envelope is not what it must be") },
+        { "{\"payload\":{}}", S("a field of the envelope is not what it must be") },
+    };
+    struct saying saying = { .kind = S("a/b"),
+                             .members = S(" { \"a\" : [1], \"b\":\"\\u0041\"}") };
+
+    begin("[\"*\"]");
+    CHECK_INT(occupant_say(fake.occupant, &saying, fake.now, NULL, NULL), OK);
+    CHECK_STR(fake_sent(&fake),
+              S(HEAD("me-1") "\"kind\":\"a/b\",\"a\" : [1],\"b\":\"\\u0041\","
+                             "\"payload\":{}}\n"));
+    FOR_EACH_CASE(c, cases) {
+        const char *why = "";
+
+        saying.members = str_of(c->members);
+        CHECK_INT(occupant_say(fake.occupant, &saying, fake.now, NULL, &why),
+                  ERR_INVALID);
+        CHECK_STR(str_of(why), c->why);
+    }
+    CHECK_STR(fake_sent(&fake), S(""));
+    done();
+}
+
 TEST(what_cannot_be_said_is_not_sent)
 {
     static const struct {
