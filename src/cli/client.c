@@ -12,18 +12,15 @@
 #include "cli/line.h"
 #include "client/url.h"
 #include "crypto/crypto.h"
+#include "http/answer.h"
+#include "http/body.h"
 #include "json/json.h"
 
-enum { ANSWER_MAX = 64 << 20, WHY_BYTES = 1024 };
+enum { ANSWER_MAX = 64 << 20, HEAD_MAX = 65536, READ_BYTES = 65536, WHY_BYTES = 1024 };
 enum { LOCAL_MAX = sizeof(((struct sockaddr_un *)0)->sun_path) };
 
-struct asked {
-    const char *method;
-    struct str path, body;
-};
-
 static enum err write_request(const struct cli_server *server, const struct url *url,
-                              const struct asked *asked, struct buf *out)
+                              const struct cli_request *asked, struct buf *out)
 {
     struct buf token;
     enum err err = OK;
@@ -39,6 +36,8 @@ static enum err write_request(const struct cli_server *server, const struct url 
         crypto_wipe(token.ptr, token.len);
     }
     buf_done(&token);
+    if (asked->accept.len)
+        buf_putf(out, "Accept: " STR_FMT "\r\n", STR_ARG(asked->accept));
     if (asked->body.len)
         buf_put(out, S("Content-Type: application/json\r\n"));
     buf_putf(out, "Content-Length: %zu\r\n\r\n", asked->body.len);
@@ -46,19 +45,117 @@ static enum err write_request(const struct cli_server *server, const struct url 
     return err;
 }
 
-/* "HTTP/1.1 200 OK … \r\n\r\n" and the body, which the end of the connection ends. */
-static enum err split_answer(const struct buf *all, struct cli_answer *ret)
-{
-    const char *end = memmem(all->ptr, all->len, "\r\n\r\n", 4);
-    uint64_t status;
+/* --- an answer, as it comes --- */
 
-    if (!end || all->len < 12 ||
-        str_to_u64((struct str){ all->ptr + 9, 3 }, 599, &status))
+struct reading {
+    struct line *line;
+    const struct cli_request *request;
+    struct cli_answer *answer;
+    struct buf bytes; /* read and not yet looked at */
+    struct http_body body;
+    bool ends_with_line; /* nothing else says where the body ends */
+    bool has_enough;
+};
+
+static enum err read_more(struct reading *r)
+{
+    size_t len = 0;
+    enum err err = buf_reserve(&r->bytes, READ_BYTES);
+
+    if (!err)
+        err = line_read(r->line, r->bytes.ptr + r->bytes.len, READ_BYTES, &len);
+    if (!err)
+        r->bytes.len += len;
+    return err;
+}
+
+/* How long the body is: RFC 9112 6.3. */
+static enum err frame_body(struct reading *r, const struct http_answer *head)
+{
+    size_t count = 0;
+    struct str length = http_answer_find(head, S("content-length"), &count);
+
+    r->body = (struct http_body){ .max_bytes = UINT64_MAX };
+    if (http_answer_has_token(head, S("transfer-encoding"), S("chunked"))) {
+        http_body_init_chunked(&r->body, UINT64_MAX);
+        return OK;
+    }
+    r->ends_with_line = count == 0 && head->status != 204;
+    if (count && str_to_u64(length, UINT64_MAX, &r->body.left))
         return ERR_INVALID;
-    ret->status = (int)status;
-    buf_init(&ret->body, ANSWER_MAX);
-    buf_put(&ret->body, str_slice(buf_str(all), (size_t)(end + 4 - all->ptr), all->len));
+    if (r->body.left)
+        r->body.state = HTTP_BODY_LENGTH;
     return OK;
+}
+
+static enum err read_head(struct reading *r)
+{
+    struct http_answer head;
+    const char *why;
+    size_t used = 0;
+    enum err err;
+
+    do {
+        err = http_answer_parse(buf_str(&r->bytes), HEAD_MAX, &head, &used, &why);
+        if (err != ERR_AGAIN)
+            break;
+        err = read_more(r);
+    } while (!err);
+    if (err == ERR_BAD_REQUEST || err == ERR_HEAD_TOO_LARGE)
+        return ERR_INVALID;
+    if (err)
+        return err;
+    r->answer->status = head.status;
+    err = frame_body(r, &head);
+    buf_drop(&r->bytes, used);
+    return err;
+}
+
+static enum err take_piece(struct reading *r, struct str piece)
+{
+    if (!r->request->on_bytes || r->answer->status >= 300)
+        return buf_append(&r->answer->body, piece);
+    if (piece.len)
+        r->has_enough = !r->request->on_bytes(r->request->user, piece);
+    return OK;
+}
+
+static bool is_whole(const struct reading *r)
+{
+    return r->has_enough || (!r->ends_with_line && r->body.state == HTTP_BODY_DONE);
+}
+
+/* What has been read of the body. */
+static enum err take_bytes(struct reading *r)
+{
+    struct str bytes = buf_str(&r->bytes);
+    enum err err = OK;
+
+    if (r->ends_with_line)
+        err = take_piece(r, bytes);
+    while (!r->ends_with_line && !err && !is_whole(r)) {
+        struct str piece = S("");
+
+        err = http_body_next(&r->body, &bytes, &piece);
+        if (err || !piece.len)
+            break;
+        err = take_piece(r, piece);
+    }
+    buf_clear(&r->bytes);
+    return err == ERR_BAD_REQUEST || err == ERR_TOO_LARGE ? ERR_INVALID : err;
+}
+
+static enum err read_answer(struct reading *r)
+{
+    enum err err = read_head(r);
+
+    while (!err) {
+        err = take_bytes(r);
+        if (err || is_whole(r))
+            return err;
+        err = read_more(r);
+    }
+    return err == ERR_CLOSED && r->ends_with_line ? OK : err;
 }
 
 static const char *describe(enum err err)
@@ -70,22 +167,26 @@ static const char *describe(enum err err)
     return err == ERR_INVALID ? "this is no HTTP" : "the connection broke";
 }
 
-static enum err exchange(struct line *line, struct str request, struct cli_answer *ret)
+static enum err exchange(struct line *line, struct str text,
+                         const struct cli_request *request, struct cli_answer *ret)
 {
-    struct buf all;
+    struct reading r = { .line = line, .request = request, .answer = ret };
     enum err err;
 
-    buf_init(&all, ANSWER_MAX);
-    err = line_send(line, request);
+    buf_init(&r.bytes, HEAD_MAX + 2 * READ_BYTES);
+    buf_init(&ret->body, ANSWER_MAX);
+    if (request->patience_ms)
+        line->patience_ms = request->patience_ms;
+    err = line_send(line, text);
     if (!err)
-        err = line_receive(line, &all);
-    if (!err)
-        err = split_answer(&all, ret);
-    if (err)
+        err = read_answer(&r);
+    if (err) {
         (void)cli_fail("no answer of the server can be read: %s", describe(err));
-    crypto_wipe(all.ptr, all.len);
-    buf_done(&all);
-    return err;
+        buf_done(&ret->body);
+    }
+    crypto_wipe(r.bytes.ptr, r.bytes.size);
+    buf_done(&r.bytes);
+    return err == ERR_NOT_FOUND ? ERR_IO : err;
 }
 
 /* Where to: ERR_INVALID has been reported; ERR_NOT_FOUND: no socket has such a name. */
@@ -126,27 +227,34 @@ static enum err open_line(const struct cli_server *server, const struct url *url
     return err;
 }
 
-enum err cli_call(const struct cli_server *server, const char *method, struct str path,
-                  struct str body, struct cli_answer *ret)
+enum err cli_stream(const struct cli_server *server, const struct cli_request *request,
+                    struct cli_answer *ret)
 {
     struct line line;
     struct url url;
-    struct buf request;
+    struct buf text;
     enum err err = read_url(server, &url);
 
     if (err)
         return err;
-    buf_init(&request, ANSWER_MAX);
+    buf_init(&text, ANSWER_MAX);
     err = open_line(server, &url, &line);
     if (!err)
-        err =
-            write_request(server, &url, &(struct asked){ method, path, body }, &request);
+        err = write_request(server, &url, request, &text);
     if (!err)
-        err = exchange(&line, buf_str(&request), ret);
+        err = exchange(&line, buf_str(&text), request, ret);
     line_close(&line);
-    crypto_wipe(request.ptr, request.len);
-    buf_done(&request);
+    crypto_wipe(text.ptr, text.len);
+    buf_done(&text);
     return err;
+}
+
+enum err cli_call(const struct cli_server *server, const char *method, struct str path,
+                  struct str body, struct cli_answer *ret)
+{
+    return cli_stream(
+        server, &(struct cli_request){ .method = method, .path = path, .body = body },
+        ret);
 }
 
 void cli_put_segment(struct buf *out, struct str text)

@@ -2,7 +2,7 @@
 /*
  * How the command line talks to a running server: one request, one answer, over its local
  * socket or, with --server, over HTTP or HTTPS with a token from a file or the
- * environment.
+ * environment. An answer is taken whole, or piece by piece as it comes.
  */
 #pragma once
 
@@ -36,6 +36,23 @@ struct cli_answer {
  * caller frees ret->body. */
 enum err cli_call(const struct cli_server *server, const char *method, struct str path,
                   struct str body, struct cli_answer *ret);
+
+/* What is asked, and who takes what comes back. */
+struct cli_request {
+    const char *method;
+    struct str path;
+    struct str body;
+    struct str accept; /* "": anything */
+    int patience_ms;   /* with a silent server; 0: the usual */
+    /* Pieces of the body of an answer below 300; false: that was enough. NULL: they are
+     * kept in the answer, as those of all other answers are. */
+    bool (*on_bytes)(void *user, struct str piece);
+    void *user;
+};
+
+/* As cli_call(). That on_bytes had enough is no failure. */
+enum err cli_stream(const struct cli_server *server, const struct cli_request *request,
+                    struct cli_answer *ret);
 
 /* A text as one segment of a path or as a value in a query. */
 void cli_put_segment(struct buf *out, struct str text);

@@ -9,7 +9,7 @@
 #include "base/xalloc.h"
 #include "net/tls_client.h"
 
-enum { PATIENCE_MS = 30'000, READ_BYTES = 16384, WHY_BYTES = 256 };
+enum { PATIENCE_MS = 30'000, WHY_BYTES = 256 };
 
 /* Until something can be done; ERR_AGAIN: nothing could for long. */
 static enum err wait_for(const struct line *line, bool has_output)
@@ -19,7 +19,7 @@ static enum err wait_for(const struct line *line, bool has_output)
     int count;
 
     do
-        count = poll(&fd, 1, PATIENCE_MS);
+        count = poll(&fd, 1, line->patience_ms);
     while (count < 0 && errno == EINTR);
     return count > 0 ? OK : ERR_AGAIN;
 }
@@ -107,7 +107,7 @@ enum err line_open(struct line *line, const struct url *url, const char *ca,
 {
     enum err err;
 
-    *line = (struct line){};
+    *line = (struct line){ .patience_ms = PATIENCE_MS };
     channel_init(&line->channel);
     err = reach(line, url, why);
     if (!err && url->is_secure)
@@ -136,21 +136,16 @@ enum err line_send(struct line *line, struct str bytes)
     return OK;
 }
 
-enum err line_receive(struct line *line, struct buf *out)
+enum err line_read(struct line *line, char *out, size_t size, size_t *ret_len)
 {
-    for (;;) {
-        size_t len = 0;
-        enum err err;
+    enum err err = channel_read(&line->channel, out, size, ret_len);
 
-        if (buf_reserve(out, READ_BYTES))
-            return ERR_TOO_BIG;
-        err = channel_read(&line->channel, out->ptr + out->len, READ_BYTES, &len);
-        if (err == ERR_CLOSED)
-            return OK;
-        if (err == ERR_AGAIN)
-            err = wait_for(line, false);
-        if (err)
+    while (err == ERR_AGAIN) {
+        err = wait_for(line, false);
+        if (!err)
+            err = channel_read(&line->channel, out, size, ret_len);
+        else
             return err;
-        out->len += len;
     }
+    return err;
 }

@@ -13,6 +13,7 @@
 struct line {
     struct channel channel;
     struct tls_client *trust;
+    int patience_ms; /* with silence; may be changed */
 };
 
 /* `ca` is a PEM file of what is trusted; NULL: what the system trusts. On failure
@@ -25,5 +26,5 @@ void line_close(struct line *line);
 /* All of it. ERR_AGAIN: it took too long. ERR_CLOSED, ERR_IO. */
 enum err line_send(struct line *line, struct str bytes);
 
-/* Everything until the end of the connection. ERR_AGAIN, ERR_TOO_BIG, ERR_IO. */
-enum err line_receive(struct line *line, struct buf *out);
+/* What comes next, at least one byte. ERR_CLOSED: the end. ERR_AGAIN, ERR_IO. */
+enum err line_read(struct line *line, char *out, size_t size, size_t *ret_len);
