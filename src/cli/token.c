@@ -63,6 +63,7 @@ enum if_missing { REFUSE, BEGIN };
 static int open_store(const struct target *target, enum if_missing if_missing,
                       struct store **ret, int *ret_lock)
 {
+    struct store_setup setup = { .data = target->server.data };
     char path[4096];
     CLEANUP(xfreep) char *why = NULL;
     enum err err;
@@ -78,10 +79,10 @@ static int open_store(const struct target *target, enum if_missing if_missing,
                         target->server.data);
     if (err)
         return cli_fail("%s: %s", target->server.data, strerror(errno));
-    err = store_open(path, ret, &why);
+    err = store_open(&setup, ret, &why);
     if (err) {
         (void)close(*ret_lock);
-        return cli_fail("%s: %s", path, why ? why : err_name(err));
+        return cli_fail("%s", why ? why : err_name(err));
     }
     return CLI_OK;
 }

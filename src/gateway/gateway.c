@@ -113,7 +113,7 @@ static void raise_file_limit(void)
 static enum err open_data(struct gateway *gateway)
 {
     const char *data = gateway->options->data;
-    char path[4096];
+    struct store_setup setup = { .data = data };
     CLEANUP(xfreep) char *why = NULL;
     enum err err = data_lock(data, &gateway->lock_fd);
 
@@ -122,10 +122,9 @@ static enum err open_data(struct gateway *gateway)
                   err == ERR_CONFLICT ? "another server uses it" : strerror(errno));
         return err;
     }
-    (void)snprintf(path, sizeof(path), "%s/moot.db", data);
-    err = store_open(path, &gateway->store, &why);
+    err = store_open(&setup, &gateway->store, &why);
     if (err)
-        log_error("store.open", "file=%s reason=\"%s\"", LOG_TEXT(str_of(path)),
+        log_error("store.open", "dir=%s reason=\"%s\"", LOG_TEXT(str_of(data)),
                   why ? why : err_name(err));
     return err ? err : start_first_tokens(data, gateway->store);
 }

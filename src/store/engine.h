@@ -33,6 +33,8 @@ struct engine_stripped {
     uint64_t first_seq, last_seq;
 };
 
+/* Texts may hold any bytes, NUL as well, and an engine takes them all: what it refused
+ * would be written again and again. ERR_IO: `problem` says what happened. */
 struct engine_ops {
     /* A writer creates, migrates and keeps other writers out; a reader does not. `file`:
      * see store_reader_open(). */
@@ -57,7 +59,8 @@ struct engine_ops {
     enum err (*item_put)(struct engine *engine, const struct store_item *item);
     enum err (*item_remove)(struct engine *engine, const struct store_item *item);
 
-    /* The name of the installation and its public key, kept when it is made. */
+    /* The name of the installation and its public key, kept when it is made.
+     * ERR_NOT_FOUND: it has not been. */
     enum err (*origin)(struct engine *engine, struct audit_origin *ret,
                        char installation[static AUDIT_INSTALLATION]);
     enum err (*origin_set)(struct engine *engine, const struct audit_origin *origin);
@@ -65,7 +68,9 @@ struct engine_ops {
     /* Chained and sealed. */
     enum err (*append)(struct engine *engine, const struct audit_record *records,
                        size_t count);
+    /* One that is there already is replaced. */
     enum err (*checkpoint)(struct engine *engine, const struct audit_checkpoint *);
+    /* Without records: seq 0, and the hash is left to the caller. */
     enum err (*head)(struct engine *engine, struct audit_head *ret,
                      uint64_t *ret_checkpoint_seq);
     enum err (*strip)(struct engine *engine, const struct engine_strip *strip,

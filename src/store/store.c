@@ -1,36 +1,110 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store and its writer. The writer starts with the first job, so that a command that
- * only looks up a token starts no thread.
+ * The store as its callers see it: opened, asked, handed things. The writer (writer.c)
+ * starts with the first job or batch, so that a command that only looks up a token starts
+ * no thread.
  */
 #include "store/store.h"
 
 #include <assert.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "store/store_priv.h"
 
-enum err store_open(const char *path, struct store **ret, char **ret_why)
+enum err store_fail(enum err err, char **ret_why, const char *format, ...)
+{
+    va_list args;
+
+    if (!ret_why)
+        return err;
+    va_start(args, format);
+    if (vasprintf(ret_why, format, args) < 0)
+        *ret_why = NULL;
+    va_end(args);
+    return err;
+}
+
+struct str store_section_name(enum store_section section)
+{
+    static const struct str names[] = {
+#define X(name, text) [STORE_##name] = S(text),
+        STORE_SECTIONS(X)
+#undef X
+    };
+
+    return names[section];
+}
+
+/* --- opening and closing --- */
+
+static void init_queue(struct store *store)
+{
+    pthread_condattr_t attributes;
+
+    (void)pthread_mutex_init(&store->mutex, NULL);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&store->wake, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    store->end = &store->first;
+    store->group.end = &store->group.first;
+}
+
+static enum err open_engine(struct store *store, char **ret_why)
+{
+    enum err err;
+
+    if (!store->ops)
+        return store_fail(ERR_CONFLICT, ret_why, "no such kind of store");
+    err = store_connect(store, ret_why);
+    if (err)
+        return err;
+    store->signed_ms = clock_mono_ms();
+    return OK;
+}
+
+enum err store_open(const struct store_setup *setup, struct store **ret, char **ret_why)
 {
     struct store *store = xcalloc(1, sizeof(*store));
     enum err err;
 
     if (ret_why)
         *ret_why = NULL;
-    (void)pthread_mutex_init(&store->mutex, NULL);
-    (void)pthread_cond_init(&store->wake, NULL);
+    init_queue(store);
+    store->data = xstrdup(setup->data);
+    store->url = str_dup(setup->url);
+    store->setup = (struct store_setup){ .data = store->data, .url = str_of(store->url) };
+    store->ops = engine_for(&store->setup);
     store->opener = pthread_self();
-    err = schema_open(store, path, ret_why);
+    err = open_engine(store, ret_why);
     if (err) {
         store_close(store);
         return err;
     }
     *ret = store;
     return OK;
+}
+
+static void store_free(struct store *store)
+{
+    if (store->engine)
+        store->ops->close(store->engine);
+    store_group_done(&store->group);
+    crypto_wipe(&store->keys, sizeof(store->keys));
+    (void)pthread_cond_destroy(&store->wake);
+    (void)pthread_mutex_destroy(&store->mutex);
+    free(store->data);
+    free(store->url);
+    free(store);
 }
 
 void store_close(struct store *store)
@@ -46,48 +120,10 @@ void store_close(struct store *store)
     (void)pthread_mutex_unlock(&store->mutex);
     if (has_writer)
         (void)pthread_join(store->writer, NULL);
-    schema_close(store);
-    (void)pthread_cond_destroy(&store->wake);
-    (void)pthread_mutex_destroy(&store->mutex);
-    free(store);
+    store_free(store);
 }
 
-/* The next job, or NULL when the store closes and nothing is left. */
-static struct store_job *take_job(struct store *store)
-{
-    struct store_job *job;
-
-    (void)pthread_mutex_lock(&store->mutex);
-    while (!store->first && !store->is_closing)
-        (void)pthread_cond_wait(&store->wake, &store->mutex);
-    job = store->first;
-    if (job)
-        store->first = job->next;
-    if (!store->first)
-        store->last = NULL;
-    (void)pthread_mutex_unlock(&store->mutex);
-    return job;
-}
-
-static void deliver(struct loop_mail *mail)
-{
-    struct store_job *job = CONTAINER_OF(mail, struct store_job, mail);
-
-    job->done(job);
-}
-
-static void *run_writer(void *user)
-{
-    struct store *store = user;
-    struct store_job *job;
-
-    while ((job = take_job(store))) {
-        job->work(job, store);
-        job->mail = (struct loop_mail){ .deliver = deliver };
-        loop_post(job->loop, &job->mail);
-    }
-    return NULL;
-}
+/* --- what is handed over --- */
 
 /* Signals are the main thread's. */
 static void start_writer(struct store *store)
@@ -97,7 +133,7 @@ static void start_writer(struct store *store)
 
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
-    failure = pthread_create(&store->writer, NULL, run_writer, store);
+    failure = pthread_create(&store->writer, NULL, store_write_all, store);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (failure) {
         log_error("store.thread", "errno=%d", failure);
@@ -107,21 +143,47 @@ static void start_writer(struct store *store)
     store->has_writer = true;
 }
 
-void store_submit(struct store *store, struct store_job *job)
+/* With the mutex held. */
+static void enqueue(struct store *store, struct store_entry *entry)
 {
-    job->next = NULL;
-    (void)pthread_mutex_lock(&store->mutex);
+    bool was_empty = !store->first;
+
     assert(!store->is_closing);
     if (!store->has_writer)
         start_writer(store);
-    if (store->last)
-        store->last->next = job;
-    else
-        store->first = job;
-    store->last = job;
-    (void)pthread_cond_signal(&store->wake);
+    entry->next = NULL;
+    *store->end = entry;
+    store->end = &entry->next;
+    if (was_empty)
+        (void)pthread_cond_signal(&store->wake);
+}
+
+void store_enqueue(struct store *store, struct store_entry *entry)
+{
+    (void)pthread_mutex_lock(&store->mutex);
+    enqueue(store, entry);
     (void)pthread_mutex_unlock(&store->mutex);
 }
+
+size_t store_queued(const struct store *store)
+{
+    return atomic_load_explicit(&store->queued, memory_order_relaxed);
+}
+
+bool store_is_failing(const struct store *store)
+{
+    return atomic_load_explicit(&store->is_failing, memory_order_relaxed);
+}
+
+void store_health(struct store *store, struct store_health *ret)
+{
+    (void)pthread_mutex_lock(&store->mutex);
+    *ret = store->health;
+    (void)pthread_mutex_unlock(&store->mutex);
+    ret->queued_bytes = store_queued(store);
+}
+
+/* --- blocking --- */
 
 static bool is_owner(struct store *store)
 {
@@ -133,41 +195,59 @@ static bool is_owner(struct store *store)
     return pthread_equal(owner, pthread_self());
 }
 
-sqlite3_stmt *store_statement(struct store *store, enum statement which)
+struct engine *store_engine(struct store *store)
 {
     assert(is_owner(store));
-    return store->statements[which];
+    return store->engine;
 }
 
-enum err store_finish(struct store *store, sqlite3_stmt *statement, int result)
+enum err store_token_each(struct store *store,
+                          void (*on_token)(void *user, const struct store_token *token),
+                          void *user)
 {
-    enum err err = OK;
+    struct engine *engine = store_engine(store);
 
-    if (result == SQLITE_CONSTRAINT_UNIQUE || result == SQLITE_CONSTRAINT_PRIMARYKEY) {
-        err = ERR_CONFLICT;
-    } else if ((result & 0xff) == SQLITE_CONSTRAINT) {
-        err = ERR_INVALID;
-    } else if (result != SQLITE_DONE && result != SQLITE_ROW && result != SQLITE_OK) {
-        err = ERR_IO;
-        log_error("store.fail", "code=%d why=%s", result,
-                  LOG_TEXT(str_of(sqlite3_errmsg(store->db))));
-    }
-    (void)sqlite3_reset(statement);
-    (void)sqlite3_clear_bindings(statement);
+    return engine ? engine->ops->token_each(engine, on_token, user) : ERR_IO;
+}
+
+enum err store_token_add(struct store *store, const struct store_token *token)
+{
+    struct engine *engine = store_engine(store);
+    enum err err;
+
+    if (token->name.len == 0 || token->created_ms > INT64_MAX ||
+        token->expires_ms > INT64_MAX)
+        return ERR_INVALID;
+    if (!engine)
+        return ERR_IO;
+    err = engine->ops->begin(engine);
+    if (!err)
+        err = engine->ops->token_add(engine, token);
+    return store_end(store, err);
+}
+
+enum err store_token_remove(struct store *store, struct str name, bool *ret_found)
+{
+    struct engine *engine = store_engine(store);
+    bool was_found = false;
+    enum err err;
+
+    if (!engine)
+        return ERR_IO;
+    err = engine->ops->begin(engine);
+    if (!err)
+        err = engine->ops->token_remove(engine, name, &was_found);
+    err = store_end(store, err);
+    if (!err)
+        *ret_found = was_found;
     return err;
 }
 
-void store_bind(sqlite3_stmt *statement, int at, struct str text)
+enum err store_item_each(struct store *store, enum store_section section,
+                         void (*on_item)(void *user, const struct store_item *item),
+                         void *user)
 {
-    /* A NULL pointer would bind NULL. The text outlives the step. */
-    (void)sqlite3_bind_text64(statement, at, text.ptr ? text.ptr : "", text.len,
-                              SQLITE_STATIC, SQLITE_UTF8);
-}
+    struct engine *engine = store_engine(store);
 
-struct str store_column(sqlite3_stmt *statement, int at)
-{
-    const void *bytes = sqlite3_column_blob(statement, at);
-
-    return (struct str){ bytes ? bytes : "",
-                         (size_t)sqlite3_column_bytes(statement, at) };
+    return engine ? engine->ops->item_each(engine, section, on_item, user) : ERR_IO;
 }

@@ -40,7 +40,7 @@ struct store_setup {
  * newer version, of another program, or in use by another gateway. On failure *ret_why
  * (owned by the caller; the parameter may be NULL) says what happened, without secrets.
  */
-enum err store_open(const char *path, struct store **ret, char **ret_why);
+enum err store_open(const struct store_setup *setup, struct store **ret, char **ret_why);
 
 /* Waits for what was handed over and signs a last checkpoint. Answers are still posted:
  * loops are freed after this. */
@@ -112,6 +112,12 @@ enum err store_item_each(struct store *store, enum store_section section,
 
 /* --- what a loop hands over in one turn --- */
 
+/* A place in the writer's queue; the store's. */
+struct store_entry {
+    struct store_entry *next;
+    void (*take)(struct store *store, struct store_entry *self);
+};
+
 /* Changes of state and records, made durable together and in their order. */
 struct store_batch {
     struct loop *loop;
@@ -121,7 +127,7 @@ struct store_batch {
                                  * redacting the bodies */
     enum err err;               /* OK: all of it is durable. ERR_IO: the store was closed
                                  * before it could be */
-    struct store_batch *next;   /* the store's, as all below */
+    struct store_entry entry;   /* the store's, as all below */
     struct loop_mail mail;
     size_t bytes;
 };
@@ -144,13 +150,14 @@ bool store_is_failing(const struct store *store);
 /* --- other work on the writer's thread --- */
 
 /* `work` runs there with the store, then `done` on the loop. Jobs and batches run in the
- * order submitted; the job is the caller's again in `done`. */
+ * order submitted; but while the store fails, jobs do not wait for it: what they ask of
+ * it is ERR_IO then. The job is the caller's again in `done`. */
 struct store_job {
     struct loop *loop;
     void (*work)(struct store_job *job, struct store *store);
     void (*done)(struct store_job *job);
-    struct store_job *next; /* the store's */
-    struct loop_mail mail;  /* the store's */
+    struct store_entry entry; /* the store's */
+    struct loop_mail mail;    /* the store's */
 };
 
 /* From any thread; never blocks on the disk. */

@@ -1,38 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside store/: the database and its prepared statements (schema.c), the thread that
- * owns it (store.c), and one file per thing that is kept. */
+/*
+ * Inside store/: who owns what. The connection and all that goes with it belong to the
+ * thread that opened the store, and to the writer once that runs; the queue is shared.
+ */
 #pragma once
 
 #include <pthread.h>
-#include <sqlite3.h>
+#include <stdatomic.h>
 
+#include "store/engine.h"
+#include "store/record.h"
 #include "store/store.h"
 
-enum statement { TOKEN_ADD, TOKEN_EACH, TOKEN_REMOVE, STATEMENT_COUNT };
+/* What is committed at once. It is made up, chained and signed once, however often it has
+ * to be written. */
+struct store_group {
+    struct store_entry *first; /* the batches */
+    struct store_entry **end;
+    size_t bytes;
+    struct audit_record *records;
+    size_t count, size;
+    struct audit_head head; /* behind the last record */
+    bool has_checkpoint;
+    struct audit_checkpoint checkpoint;
+};
 
 struct store {
-    sqlite3 *db;
-    sqlite3_stmt *statements[STATEMENT_COUNT];
+    char *data, *url;
+    struct store_setup setup; /* made of these */
+    const struct engine_ops *ops;
     pthread_t opener;
+
+    struct engine *engine; /* NULL: it failed and was closed */
+    struct store_keys keys;
+    char installation[AUDIT_INSTALLATION];
+    bool is_known;           /* what the record should be: it has been seen once */
+    struct audit_head head;  /* durable */
+    uint64_t checkpoint_seq; /* durable */
+    uint64_t signed_ms;      /* monotonic */
+    uint64_t backoff_ms;
+    struct store_entry *taken; /* out of the queue, in order */
+    struct store_group group;
+
+    atomic_size_t queued;
+    atomic_bool is_failing;
 
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t wake;
-    struct store_job *first, *last;
+    struct store_entry *first, **end;
     bool has_writer;
     bool is_closing;
     pthread_t writer;
+    struct store_health health;
 };
 
-/* Opens, migrates, prepares. On failure *ret_why is as in store_open(). */
-enum err schema_open(struct store *store, const char *path, char **ret_why);
-void schema_close(struct store *store);
+/* Opens the connection; looks that the record is ours, and how far it has come. */
+enum err store_connect(struct store *store, char **ret_why);
 
-/* The statement, ready to be bound; asserts that the caller is on the right thread. */
-sqlite3_stmt *store_statement(struct store *store, enum statement which);
+/* The connection; NULL while it fails. Asserts that the caller owns it. */
+struct engine *store_engine(struct store *store);
 
-/* Ends what store_statement() began; returns what the last step means and logs failures.
- */
-enum err store_finish(struct store *store, sqlite3_stmt *statement, int result);
+/* Ends a transaction: commits it, or rolls it back where `err` tells that something is
+ * wrong with it. After ERR_IO there is no connection any more. */
+enum err store_end(struct store *store, enum err err);
 
-void store_bind(sqlite3_stmt *statement, int at, struct str text);
-struct str store_column(sqlite3_stmt *statement, int at);
+/* The store is well, or well again. */
+void store_recovered(struct store *store);
+
+void store_enqueue(struct store *store, struct store_entry *entry);
+
+/* The writer's thread, until the store closes. */
+void *store_write_all(void *store);
+
+/* Frees the group's memory. */
+void store_group_done(struct store_group *group);
+
+/* Walks the changes of a batch: begin with *at = 0; false at the end. */
+bool store_batch_next(const struct store_batch *batch, size_t *at, bool *ret_is_put,
+                      struct store_item *ret);
+
+struct str store_section_name(enum store_section section);
+
+/* Says what happened in *ret_why, if anyone asks, and returns err. */
+enum err store_fail(enum err err, char **ret_why, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "harness.h"
 #include "loop/loop.h"
 #include "store/store.h"
+#include "store_stage.h"
 
 enum { JOBS = 40 };
 
@@ -81,31 +81,16 @@ static void count(void *user, const struct store_token *)
     ++*(int *)user;
 }
 
-static void remove_files(const char *folder)
-{
-    static const char *const names[] = { "moot.db", "moot.db-wal", "moot.db-shm" };
-
-    for (size_t i = 0; i < COUNT(names); i++) {
-        char path[64];
-
-        (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
-        (void)unlink(path);
-    }
-    CHECK_INT(rmdir(folder), 0);
-}
-
 TEST(jobs_of_several_loops_are_answered_in_order)
 {
-    char folder[] = "/tmp/test_job.XXXXXX";
+    struct stage stage;
     struct client clients[2] = {};
     pthread_t threads[2];
-    struct store *store = NULL;
-    char path[64];
+    struct store *store;
     int tokens = 0;
 
-    CHECK(mkdtemp(folder) != NULL);
-    (void)snprintf(path, sizeof(path), "%s/moot.db", folder);
-    CHECK_INT(store_open(path, &store, NULL), OK);
+    stage_init(&stage);
+    store = stage_open(&stage);
     for (int i = 0; i < 2; i++) {
         clients[i] = (struct client){ .loop = loop_new(), .store = store, .number = i };
         CHECK_INT(pthread_create(&threads[i], NULL, run_client, &clients[i]), 0);
@@ -119,24 +104,22 @@ TEST(jobs_of_several_loops_are_answered_in_order)
         CHECK_INT(clients[i].failed, 0);
         loop_free(clients[i].loop);
     }
-    CHECK_INT(store_open(path, &store, NULL), OK);
+    store = stage_open(&stage);
     CHECK_INT(store_token_each(store, count, &tokens), OK);
     CHECK_INT(tokens, 2 * JOBS);
     store_close(store);
-    remove_files(folder);
+    stage_done(&stage);
 }
 
 TEST(closing_waits_for_what_was_handed_over)
 {
-    char folder[] = "/tmp/test_job.XXXXXX";
+    struct stage stage;
     struct client client = {};
     struct add_job add = { .client = &client, .err = ERR_AGAIN };
-    struct store *store = NULL;
-    char path[64];
+    struct store *store;
 
-    CHECK(mkdtemp(folder) != NULL);
-    (void)snprintf(path, sizeof(path), "%s/moot.db", folder);
-    CHECK_INT(store_open(path, &store, NULL), OK);
+    stage_init(&stage);
+    store = stage_open(&stage);
     client.loop = loop_new();
     add.job =
         (struct store_job){ .loop = client.loop, .work = add_work, .done = add_done };
@@ -144,5 +127,5 @@ TEST(closing_waits_for_what_was_handed_over)
     store_close(store);
     CHECK_INT(add.err, OK);
     loop_free(client.loop);
-    remove_files(folder);
+    stage_done(&stage);
 }

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keys of the installation, in files of their own: 64 hex digits and a newline. They
+ * are made at first, and what is made is on the disk before anything relies on it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "store/store_priv.h"
+
+enum { KEY_TEXT = 2 * SHA256_BYTES };
+
+static enum err sync_folder(const char *folder)
+{
+    CLEANUP(fd_closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return fd < 0 || fsync(fd) ? ERR_IO : OK;
+}
+
+/* The file appears whole or not at all. */
+static enum err write_file(const char *folder, const char *name, struct str text,
+                           mode_t mode)
+{
+    CLEANUP(fd_closep) int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CLEANUP(fd_closep) int fd = -1;
+    char fresh[64];
+
+    (void)snprintf(fresh, sizeof(fresh), "%s.new", name);
+    if (dir >= 0)
+        fd = openat(dir, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                    mode);
+    if (fd < 0 || fchmod(fd, mode) ||
+        write(fd, text.ptr, text.len) != (ssize_t)text.len || fsync(fd) ||
+        renameat(dir, fresh, dir, name))
+        return ERR_IO;
+    return sync_folder(folder);
+}
+
+static enum err make_key(const char *folder, const char *name,
+                         uint8_t ret[static SHA256_BYTES])
+{
+    struct buf text;
+    enum err err;
+
+    buf_init(&text, KEY_TEXT + 1);
+    crypto_random(ret, SHA256_BYTES);
+    hex_write(&text, (struct str){ (const char *)ret, SHA256_BYTES });
+    buf_putc(&text, '\n');
+    err = write_file(folder, name, buf_str(&text), 0600);
+    crypto_wipe(text.ptr, text.len);
+    buf_done(&text);
+    return err;
+}
+
+/* ERR_NOT_FOUND; ERR_INVALID: it is there, and no key. */
+static enum err read_key(const char *path, uint8_t ret[static SHA256_BYTES])
+{
+    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char text[KEY_TEXT + 2];
+    enum err err;
+    ssize_t len;
+
+    if (fd < 0)
+        return errno == ENOENT ? ERR_NOT_FOUND : ERR_IO;
+    len = read(fd, text, sizeof(text));
+    if (len < 0)
+        return ERR_IO;
+    err = len == KEY_TEXT + 1 && text[KEY_TEXT] == '\n'
+              ? hex_parse((struct str){ text, KEY_TEXT }, ret, SHA256_BYTES)
+              : ERR_INVALID;
+    crypto_wipe(text, sizeof(text));
+    return err;
+}
+
+static enum err open_key(const char *folder, const char *name,
+                         uint8_t ret[static SHA256_BYTES], char **ret_why)
+{
+    char path[4096];
+    enum err err;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+    err = read_key(path, ret);
+    if (err == ERR_NOT_FOUND)
+        err = make_key(folder, name, ret);
+    if (err == ERR_INVALID)
+        return store_fail(ERR_IO, ret_why, "%s: this is no key", path);
+    if (err)
+        return store_fail(ERR_IO, ret_why, "%s: %s", path, strerrordesc_np(errno));
+    return OK;
+}
+
+enum err store_keys_open(const char *data, struct store_keys *ret, char **ret_why)
+{
+    uint8_t secret[SHA256_BYTES];
+    enum err err = open_key(data, "redact.key", ret->redacting, ret_why);
+
+    if (!err)
+        err = open_key(data, "audit.key", secret, ret_why);
+    if (!err)
+        ed25519_from_secret(secret, &ret->signing);
+    crypto_wipe(secret, sizeof(secret));
+    return err;
+}

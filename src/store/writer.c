@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writer. It takes what is queued, makes it one transaction, and tells the loops when
+ * that is durable: the slower the disk, the more is committed at once.
+ *
+ *     queue ─► taken ─► group: redact, seal, chain, sign ─► engine ─► done
+ *                              (once)                       (until it is durable)
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "store/store_priv.h"
+
+enum {
+    GROUP_BYTES = 4 << 20, /* then it is enough for one transaction */
+    SIGN_RECORDS = 1000,
+    SIGN_MS = 1000,
+    FIRST_BACKOFF_MS = 100,
+    MAX_BACKOFF_MS = 2000,
+};
+
+/* --- the queue --- */
+
+static bool has_unsigned(const struct store *store)
+{
+    return store->head.seq > store->checkpoint_seq;
+}
+
+/* Waits until something is queued, the store closes, or the time is up. With the mutex
+ * held. */
+static void wait_until(struct store *store, uint64_t due_ms)
+{
+    struct timespec due = { .tv_sec = (time_t)(due_ms / 1000),
+                            .tv_nsec = (long)(due_ms % 1000) * 1000000 };
+
+    if (due_ms == UINT64_MAX)
+        (void)pthread_cond_wait(&store->wake, &store->mutex);
+    else
+        (void)pthread_cond_timedwait(&store->wake, &store->mutex, &due);
+}
+
+/* Moves the queue to what is taken. */
+static bool take_queue(struct store *store)
+{
+    struct store_entry **end = &store->taken;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = store->first;
+    store->first = NULL;
+    store->end = &store->first;
+    return store->taken != NULL;
+}
+
+/* Something is taken, or it is time to sign; false: the store closes. */
+static bool wait_for_work(struct store *store)
+{
+    uint64_t due_ms = has_unsigned(store) ? store->signed_ms + SIGN_MS : UINT64_MAX;
+    bool goes_on;
+
+    (void)pthread_mutex_lock(&store->mutex);
+    while (!store->first && !store->is_closing && clock_mono_ms() < due_ms)
+        wait_until(store, due_ms);
+    goes_on = take_queue(store) || !store->is_closing;
+    (void)pthread_mutex_unlock(&store->mutex);
+    return goes_on;
+}
+
+/* --- jobs --- */
+
+static void deliver_job(struct loop_mail *mail)
+{
+    struct store_job *job = CONTAINER_OF(mail, struct store_job, mail);
+
+    job->done(job);
+}
+
+static void run_job(struct store *store, struct store_entry *entry)
+{
+    struct store_job *job = CONTAINER_OF(entry, struct store_job, entry);
+
+    job->work(job, store);
+    job->mail = (struct loop_mail){ .deliver = deliver_job };
+    loop_post(job->loop, &job->mail);
+}
+
+void store_submit(struct store *store, struct store_job *job)
+{
+    job->entry.take = run_job;
+    store_enqueue(store, &job->entry);
+}
+
+/* Runs the jobs among what is taken; the rest stays, in its order. */
+static void run_jobs(struct store *store)
+{
+    struct store_entry **at = &store->taken;
+    struct store_entry *entry;
+
+    while ((entry = *at)) {
+        if (entry->take == run_job) {
+            *at = entry->next;
+            run_job(store, entry);
+        } else {
+            at = &entry->next;
+        }
+    }
+}
+
+/* --- connecting again --- */
+
+/* Waits before the next attempt; jobs do not wait. False: the store closes. */
+static bool back_off(struct store *store)
+{
+    uint64_t due_ms = clock_mono_ms() + store->backoff_ms;
+    bool is_closing = false;
+
+    while (clock_mono_ms() < due_ms && !is_closing) {
+        (void)pthread_mutex_lock(&store->mutex);
+        if (!store->first && !store->is_closing)
+            wait_until(store, due_ms);
+        (void)take_queue(store);
+        is_closing = store->is_closing;
+        (void)pthread_mutex_unlock(&store->mutex);
+        run_jobs(store);
+    }
+    store->backoff_ms *= 2;
+    if (store->backoff_ms > MAX_BACKOFF_MS)
+        store->backoff_ms = MAX_BACKOFF_MS;
+    return !is_closing;
+}
+
+/* One attempt, behind the wait where one has failed before. False: it is the last one,
+ * since the store closes. */
+static bool reconnect(struct store *store)
+{
+    bool goes_on = back_off(store);
+
+    (void)store_connect(store, NULL);
+    return goes_on;
+}
+
+/* Without anything to write, the connection tells whether the store is well. */
+static void recover_idle(struct store *store)
+{
+    bool goes_on = true;
+
+    while (!store->engine && goes_on)
+        goes_on = reconnect(store);
+    if (store->engine)
+        store_recovered(store);
+}
+
+/* --- a group --- */
+
+static void deliver_batch(struct loop_mail *mail)
+{
+    struct store_batch *batch = CONTAINER_OF(mail, struct store_batch, mail);
+
+    batch->done(batch);
+}
+
+static void join_group(struct store *store, struct store_entry *entry)
+{
+    struct store_batch *batch = CONTAINER_OF(entry, struct store_batch, entry);
+    struct store_group *group = &store->group;
+
+    entry->next = NULL;
+    *group->end = entry;
+    group->end = &entry->next;
+    group->bytes += batch->bytes;
+}
+
+void store_commit(struct store *store, struct store_batch *batch)
+{
+    batch->entry.take = join_group;
+    batch->bytes = sizeof(*batch) + batch->changes.len + batch->records.bytes.len;
+    atomic_fetch_add(&store->queued, batch->bytes);
+    store_enqueue(store, &batch->entry);
+}
+
+void store_group_done(struct store_group *group)
+{
+    free(group->records);
+}
+
+#define FOR_EACH_BATCH(batch, group)                                               \
+    for (struct store_entry *_entry = (group)->first;                              \
+         _entry && ((batch) = CONTAINER_OF(_entry, struct store_batch, entry), 1); \
+         _entry = _entry->next)
+
+static struct audit_record *add_record(struct store_group *group)
+{
+    if (group->count == group->size) {
+        group->size = group->size ? 2 * group->size : 64;
+        group->records =
+            xrealloc(group->records, group->size * sizeof(group->records[0]));
+    }
+    return &group->records[group->count++];
+}
+
+/* The record as it is kept, the next in the chain. */
+static void chain_record(struct store *store, const struct audit_record *noted)
+{
+    struct audit_record *record = add_record(&store->group);
+
+    *record = *noted;
+    if (!record->at_ms)
+        record->at_ms = clock_wall_ms();
+    audit_seal_body(record);
+    audit_chain(&store->group.head, record);
+}
+
+static void chain_records(struct store *store)
+{
+    struct store_group *group = &store->group;
+    struct store_batch *batch;
+    struct audit_record record;
+
+    FOR_EACH_BATCH(batch, group)
+    {
+        size_t at = 0;
+
+        while (audit_batch_next(&batch->records, &at, &record))
+            chain_record(store, &record);
+    }
+}
+
+static void sign_when_due(struct store *store, bool is_closing)
+{
+    struct store_group *group = &store->group;
+    uint64_t count = group->head.seq - store->checkpoint_seq;
+
+    if (!count)
+        return;
+    if (count < SIGN_RECORDS && clock_mono_ms() - store->signed_ms < SIGN_MS &&
+        !is_closing)
+        return;
+    audit_checkpoint_sign(&group->head,
+                          (struct str){ store->installation, AUDIT_INSTALLATION },
+                          &store->keys.signing, &group->checkpoint);
+    group->has_checkpoint = true;
+}
+
+static enum err write_changes(struct engine *engine, const struct store_group *group)
+{
+    struct store_batch *batch;
+    struct store_item item;
+    enum err err = OK;
+    bool is_put;
+
+    FOR_EACH_BATCH(batch, group)
+    {
+        size_t at = 0;
+
+        while (!err && store_batch_next(batch, &at, &is_put, &item))
+            err = is_put ? engine->ops->item_put(engine, &item)
+                         : engine->ops->item_remove(engine, &item);
+    }
+    return err;
+}
+
+/* What a commit that failed has left behind is seen by the head: such records are there,
+ * and all else may be written twice. */
+static enum err write_group(struct store *store)
+{
+    const struct store_group *group = &store->group;
+    struct engine *engine = store->engine;
+    size_t written = group->count - (size_t)(group->head.seq - store->head.seq);
+    enum err err = engine->ops->begin(engine);
+
+    if (!err)
+        err = write_changes(engine, group);
+    if (!err)
+        err =
+            engine->ops->append(engine, group->records + written, group->count - written);
+    if (!err && group->has_checkpoint)
+        err = engine->ops->checkpoint(engine, &group->checkpoint);
+    return store_end(store, err ? ERR_IO : OK);
+}
+
+/* Tells everybody and empties the group. */
+static void end_group(struct store *store, enum err err)
+{
+    struct store_group *group = &store->group;
+    struct store_entry *entry = group->first, *next;
+
+    for (; entry; entry = next) {
+        struct store_batch *batch = CONTAINER_OF(entry, struct store_batch, entry);
+
+        next = entry->next;
+        atomic_fetch_sub(&store->queued, batch->bytes);
+        batch->err = err;
+        batch->mail = (struct loop_mail){ .deliver = deliver_batch };
+        loop_post(batch->loop, &batch->mail);
+    }
+    group->first = NULL;
+    group->end = &group->first;
+    group->bytes = 0;
+    group->count = 0;
+    group->has_checkpoint = false;
+}
+
+static void note_commit(struct store *store)
+{
+    struct store_group *group = &store->group;
+
+    store->head = group->head;
+    store->backoff_ms = FIRST_BACKOFF_MS;
+    if (group->has_checkpoint) {
+        store->checkpoint_seq = group->head.seq;
+        store->signed_ms = clock_mono_ms();
+    }
+    store_recovered(store);
+    (void)pthread_mutex_lock(&store->mutex);
+    store->health.commits++;
+    store->health.records += group->count;
+    store->health.head = store->head;
+    store->health.checkpoint_seq = store->checkpoint_seq;
+    (void)pthread_mutex_unlock(&store->mutex);
+}
+
+/* Writes what has joined the group, however long that takes. */
+static void commit_group(struct store *store, bool is_closing)
+{
+    struct store_group *group = &store->group;
+    bool is_durable = false, goes_on = true;
+
+    group->head = store->head;
+    chain_records(store);
+    sign_when_due(store, is_closing);
+    if (!group->first && !group->has_checkpoint)
+        return;
+    while (!is_durable && goes_on) {
+        if (!store->engine)
+            goes_on = reconnect(store);
+        if (store->engine)
+            is_durable = !write_group(store);
+    }
+    if (is_durable)
+        note_commit(store);
+    end_group(store, is_durable ? OK : ERR_IO);
+}
+
+/* --- the thread --- */
+
+static void take_entries(struct store *store)
+{
+    struct store_entry *entry;
+
+    while ((entry = store->taken)) {
+        if (entry->take != join_group || store->group.bytes >= GROUP_BYTES)
+            commit_group(store, false);
+        entry = TAKE(store->taken);
+        if (!entry)
+            break;
+        store->taken = entry->next;
+        entry->take(store, entry);
+    }
+}
+
+void *store_write_all(void *user)
+{
+    struct store *store = user;
+
+    store->backoff_ms = FIRST_BACKOFF_MS;
+    while (wait_for_work(store)) {
+        take_entries(store);
+        commit_group(store, false);
+        recover_idle(store);
+    }
+    commit_group(store, true);
+    return NULL;
+}
