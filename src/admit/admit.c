@@ -69,6 +69,15 @@ static enum err check_rate(struct admission *a, struct refusal *r)
     return OK;
 }
 
+/* Nothing is judged that could not be recorded; nor while the room waits for the disk and
+ * too much does already. */
+static enum err check_record(struct admission *a, struct refusal *r)
+{
+    if (!a->room->must_be_durable && !topic_is_holding(&a->room->topic))
+        return OK;
+    return a->room->ops ? a->room->ops->judge_record(a, r) : OK;
+}
+
 static enum err check_kind(struct admission *a, struct refusal *r)
 {
     enum err err = envelope_read_kind(&a->env, a->dialect, a->scratch);
@@ -263,6 +272,27 @@ static enum err check_ledger(struct admission *a, struct refusal *r)
     return err;
 }
 
+bool admission_changes_state(const struct admission *a)
+{
+    switch (a->effect.type) {
+    case EFFECT_PROPOSE:
+    case EFFECT_FULFIL:
+    case EFFECT_REJECT:
+    case EFFECT_WITHDRAW: return true;
+    case EFFECT_NONE:
+    case EFFECT_REQUEST:
+    case EFFECT_ANSWER: break;
+    }
+    return a->grant || a->env.kind.type == KIND_COMMAND;
+}
+
+static enum err check_change(struct admission *a, struct refusal *r)
+{
+    if (!a->room->ops || !admission_changes_state(a))
+        return OK;
+    return a->room->ops->judge_record(a, r);
+}
+
 /* participant/routing {"mode":"all"|"directed"} is carried out here and goes no further.
  */
 static enum err set_routing(struct admission *a, struct refusal *r)
@@ -328,6 +358,7 @@ static enum err check_command(struct admission *a, struct refusal *r)
  * so that compilers make one function of them all. */
 /* clang-format off */
 #define CHECKS(X) \
+    X(record)     \
     X(kind)       \
     X(from)       \
     X(paused)     \
@@ -337,6 +368,7 @@ static enum err check_command(struct admission *a, struct refusal *r)
     X(correlation) \
     X(duplicate)  \
     X(ledger)     \
+    X(change)     \
     X(command)
 /* clang-format on */
 
@@ -373,6 +405,11 @@ static enum err check_all(struct admission *a, struct refusal *r)
     return (struct str){ place, t.len };
 }
 
+static bool must_be_told(const struct admission *a)
+{
+    return a->room->is_recorded || (a->room->ops && admission_changes_state(a));
+}
+
 static void append(struct admission *a)
 {
     struct topic_entry entry = { .text = a->text,
@@ -387,6 +424,9 @@ static void append(struct admission *a)
 
     if (a->dialect == DIALECT_DOTTED)
         entry.text = put_in_slashes(a);
+    if (must_be_told(a))
+        a->ticket = a->room->ops->on_admitted(a, entry.text);
+    entry.ticket = a->ticket;
     topic_append(&a->room->topic, &entry);
     /* The watcher's name above may be the request's, which this may forget. */
     ledger_enter(&a->room->ledger, &a->env, entry.text, &a->effect, a->wall_ms);
@@ -413,6 +453,16 @@ struct str admission_kind(const struct admission *a)
     return a->env.kind.text.len ? a->env.kind.text : a->env.kind_text;
 }
 
+/* It stands in no log, but in the record. */
+[[gnu::cold]] static void note_executed(struct admission *a)
+{
+    struct buf space;
+
+    buf_init(&space, SIZE_MAX / 2);
+    a->ticket = a->room->ops->on_admitted(a, admission_text(a, &space));
+    buf_done(&space);
+}
+
 enum err admit(struct admission *a, struct refusal *r)
 {
     enum err rate_err;
@@ -431,6 +481,8 @@ enum err admit(struct admission *a, struct refusal *r)
         return note_refusal(a, err);
     if (!a->is_executed)
         append(a);
+    else if (must_be_told(a))
+        note_executed(a);
     if (a->grant) {
         a->grant->uses++;
         a->has_sequel = true;

@@ -38,9 +38,17 @@ struct identity;
 struct refusal;
 struct rights;
 
-/* What whoever owns a room decides about commands: the last check of all. */
+/* What whoever owns a room decides, and keeps. */
 struct room_ops {
+    /* May the command be carried out? The last check of all. */
     enum err (*judge_command)(struct admission *admission, struct refusal *refusal);
+    /* Can what is about to happen be made durable? ERR_UNAVAILABLE. Asked where it must
+     * be: see struct room and admission_changes_state(). */
+    enum err (*judge_record)(struct admission *admission, struct refusal *refusal);
+    /* It has passed, and this text (in slash spelling) is about to enter the log: it is
+     * recorded, with the change of state that it brings about, before either happens.
+     * Returns the ticket for which the entry waits; 0: nothing. */
+    uint64_t (*on_admitted)(struct admission *admission, struct str text);
 };
 
 /* A topic together with what admission keeps about it. */
@@ -51,6 +59,8 @@ struct room {
     struct ledger ledger;
     struct rights *rights;      /* of this worker; NULL: there are none */
     const struct room_ops *ops; /* NULL: commands are passed on, and no more */
+    bool is_recorded;           /* whatever is admitted: ops->on_admitted() */
+    bool must_be_durable;       /* before it is delivered: ops->judge_record() */
 };
 
 struct admit_limits {
@@ -87,6 +97,7 @@ struct admission {
     bool has_sequel;   /* a command to carry out, or a use of a grant */
     const struct command *command; /* in scratch; NULL: no such kind */
     struct grant *grant; /* what alone allows it, and may be used only so often */
+    uint64_t ticket;     /* that it waits for, see struct topic_entry; 0: nothing */
 };
 
 /* Why an envelope was refused; texts are static or borrow from the admission. */
@@ -114,6 +125,10 @@ enum err admit(struct admission *admission, struct refusal *refusal);
 
 /* Must whatever is said in the room now pass the strict check (D21)? */
 bool room_is_strict(const struct room *room);
+
+/* Does it bring about something that must survive a restart: about a proposal, a use of a
+ * grant, a command? For who has been judged so far. */
+bool admission_changes_state(const struct admission *admission);
 
 /* The text as it stands in the log, and the kind as the room may hear of it: in slash
  * spelling, where it could be read. `space` is emptied; the scan must have passed. */

@@ -178,7 +178,7 @@ static enum err judge_act(const struct admission *a, struct refusal *r)
     return OK;
 }
 
-static enum err judge_command(struct admission *a, struct refusal *r)
+enum err moderation_judge(struct admission *a, struct refusal *r)
 {
     switch (a->command->verb) {
     case COMMAND_GRANT: return judge_grant(a, r);
@@ -192,8 +192,6 @@ static enum err judge_command(struct admission *a, struct refusal *r)
     }
     return OK;
 }
-
-const struct room_ops moderation_ops = { .judge_command = judge_command };
 
 /* --- carrying out --- */
 

@@ -9,7 +9,8 @@
 #include "gateway/exchange.h"
 #include "gateway/room.h"
 
-extern const struct room_ops moderation_ops;
+/* May the command be carried out? See struct room_ops. */
+enum err moderation_judge(struct admission *a, struct refusal *refusal);
 
 /* What follows an envelope that was admitted and has a sequel. `x`: a post that is still
  * to be answered (topic/invite), or NULL. */

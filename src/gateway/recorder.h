@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a worker has to say to the store. During a turn, records and changes of state are
- * collected in one batch, which goes to the writer when the turn ends. A ticket names the
- * batch: what carries it (an entry of a topic, the answer to a request) is held until the
- * batch is durable.
+ * collected in one batch, which goes to the writer when the turn's work is done. A ticket
+ * names the batch: what carries it (an entry of a topic, the answer to a request) is held
+ * until the batch is durable.
  *
  * With audit *async* nothing waits, and what finds the queue full is dropped, counted and
  * announced. With *required*, and for every change of state, things wait; while the store
@@ -25,26 +25,42 @@ struct worker;
 enum audit_mode { AUDIT_OFF, AUDIT_ASYNC, AUDIT_REQUIRED };
 
 struct recorder {
-    struct store_batch *open; /* of this turn; NULL: nothing so far */
-    uint64_t ticket;          /* of the open batch, or of the next */
-    uint64_t durable;         /* the last ticket that is */
-    struct link waiters;      /* recorder_wait(), the earliest ticket first */
-    struct link held_rooms;   /* with entries that wait */
-    struct loop_hook hook;
-    uint64_t dropped; /* records, since the last that found a place */
+    struct recorder_batch *open;  /* of this turn; NULL: nothing so far */
+    struct recorder_batch *spare; /* to be used again, a few */
+    size_t spare_count;
+    uint64_t ticket;           /* of the open batch, or of the next */
+    uint64_t durable;          /* the last ticket that is */
+    struct link waiters;       /* recorder_wait(), the earliest ticket first */
+    struct link held_rooms;    /* with entries that wait */
+    struct loop_task handover; /* of the open batch, when the turn's work is done */
+    struct link gap_rooms;     /* of which records were dropped */
+    uint64_t dropped;          /* records of no room, since the last that was told */
+    struct loop_timer gap_timer;
 };
 
 void recorder_init(struct worker *worker);
 void recorder_done(struct worker *worker);
 
 /* Notes a record: at_ms and what the writer fills in are left empty. Returns the ticket
- * to wait for; 0: there is nothing to wait for. */
+ * to wait for; 0: there is nothing to wait for. Only what is AUDIT_ASYNC may be dropped.
+ */
 uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
                        const struct audit_record *record);
 
 /* Keeps or forgets a thing; returns the ticket. */
 uint64_t recorder_put(struct worker *worker, const struct store_item *item);
 uint64_t recorder_remove(struct worker *worker, const struct store_item *item);
+
+/* The ticket of what is noted, put and removed until the caller returns to the loop,
+ * before anything is. */
+uint64_t recorder_ticket(struct worker *worker);
+
+/* Can what must be durable be taken on? Not while the store fails, nor while far too much
+ * waits for it. */
+bool recorder_is_able(const struct worker *worker);
+
+/* Hands over what is open now: when a worker ends. */
+void recorder_flush(struct worker *worker);
 
 /* Someone who goes on when a ticket is durable: at once if it is. */
 struct recorder_waiter {

@@ -10,6 +10,7 @@
 #include "gateway/grants.h"
 #include "gateway/moderation.h"
 #include "gateway/proposals.h"
+#include "gateway/recording.h"
 #include "gateway/standing.h"
 
 enum {
@@ -73,10 +74,21 @@ void room_flush_presence(struct live_room *room)
     room->worker->metrics.presence_flushes++;
 }
 
+void room_release(struct live_room *room, uint64_t durable [[maybe_unused]])
+{
+    list_remove(&room->held_link);
+}
+
 struct live_room *room_find(const struct worker *worker, struct str topic)
 {
     return map_find(&worker->rooms, topic);
 }
+
+static const struct room_ops room_ops = {
+    .judge_command = moderation_judge,
+    .judge_record = recording_judge,
+    .on_admitted = recording_admitted,
+};
 
 static struct live_room *room_new(struct worker *worker, struct str topic,
                                   const struct room_settings *settings)
@@ -96,7 +108,8 @@ static struct live_room *room_new(struct worker *worker, struct str topic,
     room->was_told_strict = settings->rules.is_strict;
     ledger_init(&room->room.ledger, &settings->ledger);
     room->room.rights = worker->rights;
-    room->room.ops = &moderation_ops;
+    room->room.ops = &room_ops;
+    recording_set(room);
     map_set(&worker->rooms, room->room.topic.name, room);
     room_left(room); /* nobody is here yet */
     return room;
@@ -109,6 +122,7 @@ void room_free(struct live_room *room)
     gateway_room_ended(worker->gateway);
     (void)map_remove(&worker->rooms, room->room.topic.name);
     list_remove(&room->dirty_link);
+    list_remove(&room->held_link);
     room_stay(room);
     loop_timer_clear(worker->loop, &room->presence_timer);
     ledger_done(&room->room.ledger);

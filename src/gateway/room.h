@@ -21,7 +21,8 @@ struct live_room {
     const struct room_settings *settings;
     struct link dirty_link;
     struct link linger_link;
-    size_t linger_bytes; /* of envelopes, as counted while it lingers */
+    struct link held_link; /* among recorder.held_rooms */
+    size_t linger_bytes;   /* of envelopes, as counted while it lingers */
     struct loop_timer presence_timer;
     uint64_t empty_since_ms;
     bool was_told_strict; /* the room has heard that validation is strict */
@@ -78,6 +79,9 @@ void room_free(struct live_room *room);
 
 /* Announces what is pending: before anything is said, and when it has waited enough. */
 void room_flush_presence(struct live_room *room);
+
+/* What waits for no later ticket than this goes into the log. */
+void room_release(struct live_room *room, uint64_t durable);
 
 /* Sends the system/welcome to a member. */
 void room_welcome(struct live_room *room, struct member *member);

@@ -184,6 +184,7 @@ static void lay_out_room(const struct config *config, const struct config_topic 
             .max_each_bytes = at_least(MAX_PROPOSAL_BYTES_EACH, limits->envelope),
             .max_requests = MAX_REQUESTS,
         },
+        .audit = (enum audit_mode)topic->audit,
         .presence_delay_ms = topic->presence_delay_ms,
         .takes_dotted = topic->dialects == CONFIG_DIALECTS_BOTH,
     };

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "config/config.h"
+#include "gateway/recorder.h"
 #include "http/request.h"
 #include "identity/identity.h"
 #include "topic/topic.h"
@@ -34,6 +35,7 @@ struct room_settings {
     struct topic_settings topic;
     struct admit_rules rules;
     struct ledger_settings ledger;
+    enum audit_mode audit;
     uint64_t presence_delay_ms;
     bool takes_dotted; /* members of the dotted dialect */
 };

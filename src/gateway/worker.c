@@ -7,6 +7,7 @@
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
 #include "gateway/http_door.h"
+#include "gateway/recording.h"
 #include "gateway/room.h"
 #include "gateway/standing.h"
 #include "gateway/ws_door.h"
@@ -82,6 +83,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
     ticket_table_init(&worker->links, settings->config->limits.tickets, TICKETS_PER_ID);
     throttle_init(&worker->throttle, throttle_limits(settings->config));
     map_init(&worker->rooms);
+    recorder_init(worker);
     grants_init(worker);
     map_init(&worker->standings);
     list_init(&worker->dirty);
@@ -110,6 +112,7 @@ static void free_rooms(struct worker *worker)
 void worker_done(struct worker *worker)
 {
     free_rooms(worker);
+    recorder_done(worker);
     free(worker->listeners);
     ws_encodings_done(worker);
     map_done(&worker->rooms);
@@ -282,6 +285,7 @@ static void apply_to_room(struct live_room *room, const struct settings *setting
     room->room.topic.ring.max_bytes = room->settings->topic.ring_bytes;
     room->room.rules = &room->settings->rules;
     room->room.ledger.settings = &room->settings->ledger;
+    recording_set(room);
 }
 
 void worker_apply(struct worker *worker, struct settings *settings)

@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "gateway/holdings.h"
 #include "gateway/metrics.h"
+#include "gateway/recorder.h"
 #include "gateway/settings.h"
 #include "identity/identity.h"
 #include "identity/throttle.h"
@@ -79,6 +80,7 @@ struct worker {
     struct rights_credentials credentials; /* its view of `tokens` */
     struct loop_timer rights_timer;        /* the next grant that expires */
     uint64_t rights_due_ms;                /* and when, wall clock; see moderation.h */
+    struct recorder recorder;
     struct metrics metrics;
     uint64_t connection_count; /* names connections */
     bool is_draining;

@@ -157,10 +157,16 @@ struct topic_entry {
     const struct presence_note *presence; /* what the text was made from; NULL: no such */
     enum dialect dialect;                 /* of env */
     bool was_checked;                     /* the payload says what the kind says (D21) */
+    uint64_t ticket; /* it is held until this is released; 0: it need not wait */
 };
 
 /* The only way into the log; admission has been decided. */
 void topic_append(struct topic *topic, const struct topic_entry *entry);
+
+static inline bool topic_is_holding(const struct topic *topic [[maybe_unused]])
+{
+    return false;
+}
 
 /* Announces what changed since the last time, as system/presence envelopes; returns how
  * many. */

@@ -318,9 +318,21 @@ static enum err judge(struct admission *a, struct refusal *r)
     return ERR_FORBIDDEN;
 }
 
+static enum err can_record(struct admission *a [[maybe_unused]],
+                           struct refusal *r [[maybe_unused]])
+{
+    return OK;
+}
+
+static uint64_t record(struct admission *a [[maybe_unused]],
+                       struct str text [[maybe_unused]])
+{
+    return 0;
+}
+
 TEST(commands_are_read_and_judged_after_all_other_checks)
 {
-    static const struct room_ops ops = { judge };
+    static const struct room_ops ops = { judge, can_record, record };
     struct gate gate;
 
     gate_init(&gate);
