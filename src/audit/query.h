@@ -7,7 +7,7 @@
 #pragma once
 
 #include "audit/record.h"
-#include "base/arena.h"
+#include "audit/words.h"
 
 enum audit_order { AUDIT_NEWEST_FIRST, AUDIT_OLDEST_FIRST };
 
@@ -29,6 +29,19 @@ struct audit_query {
     size_t limit;       /* at most so many; 0: all */
     bool without_bodies;
 };
+
+/* The words of query.text. ERR_INVALID: there are none; ERR_TOO_BIG: there are more than
+ * AUDIT_MAX_WORDS. Nothing fits such a text. */
+struct audit_terms {
+    struct audit_term {
+        char space[AUDIT_WORD_BYTES];
+        size_t len;
+        bool is_prefix;
+    } items[AUDIT_MAX_WORDS];
+    size_t count;
+};
+
+enum err audit_terms_parse(struct str text, struct audit_terms *ret);
 
 /* Does the record itself fit? For what no index covers; `thread` and the cursor are not
  * looked at. */

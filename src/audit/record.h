@@ -59,6 +59,10 @@ enum audit_text {
         AUDIT_TEXT_COUNT
 };
 
+/* The end of the year 9999, in milliseconds: no record is of a later time. */
+#define AUDIT_MAX_TIME UINT64_C(253402300799999)
+
+/* The texts are UTF-8: what is not could not be exported as it was hashed. */
 struct audit_record {
     uint64_t seq;   /* 1, 2, … without a gap */
     uint64_t at_ms; /* wall clock; never earlier than that of the record before */
