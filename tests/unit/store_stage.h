@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store in a temporary folder, for tests. */
+/* A store in a temporary folder, what is handed to it, and what is found in it. */
 #pragma once
 
 #include <dirent.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/chain.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "harness.h"
+#include "loop/loop.h"
+#include "store/engine.h"
 #include "store/record.h"
 #include "store/store.h"
 
@@ -55,4 +60,174 @@ static inline struct store *stage_open(const struct stage *stage)
     CHECK_INT(store_open(&stage->setup, &store, &why), OK);
     CHECK_STR(str_of(why), (struct str){});
     return store;
+}
+
+/* --- handing over and waiting --- */
+
+struct handed {
+    struct store_batch batch;
+    bool is_done;
+};
+
+static inline void on_handed(struct store_batch *batch)
+{
+    CONTAINER_OF(batch, struct handed, batch)->is_done = true;
+}
+
+static inline void handed_init(struct handed *handed, struct loop *loop)
+{
+    handed->is_done = false;
+    store_batch_init(&handed->batch, loop);
+    handed->batch.done = on_handed;
+}
+
+static inline void wait_for(struct loop *loop, const bool *is_done)
+{
+    while (!*is_done)
+        loop_turn(loop, 1000);
+}
+
+static inline void put_item(struct store_batch *batch, enum store_section section,
+                            const char *topic, const char *key, const char *value)
+{
+    store_batch_put(batch, &(struct store_item){ section, str_of(topic), str_of(key),
+                                                 str_of(value) });
+}
+
+static inline void remove_item(struct store_batch *batch, enum store_section section,
+                               const char *topic, const char *key)
+{
+    store_batch_remove(batch,
+                       &(struct store_item){ section, str_of(topic), str_of(key), {} });
+}
+
+/* Records that are told apart by their id; every third has no body. */
+static inline void note_records(struct store_batch *batch, const char *topic, int count)
+{
+    static atomic_int last;
+    char id[32], body[64];
+
+    for (int i = 0; i < count; i++) {
+        int number = atomic_fetch_add(&last, 1) + 1;
+        struct audit_record record = { .at_ms = 1700000000000 + (uint64_t)number % 7,
+                                       .event = (enum audit_event)(number % 3),
+                                       .topic = str_of(topic),
+                                       .participant = S("ann"),
+                                       .kind = S("chat"),
+                                       .correlation = S("c"),
+                                       .verdict = S("allowed"),
+                                       .by = S("*") };
+
+        (void)snprintf(id, sizeof(id), "%d", number);
+        (void)snprintf(body, sizeof(body), "{\"text\":\"number %d\"}", number);
+        record.id = str_of(id);
+        if (number % 3)
+            record.body = str_of(body);
+        audit_batch_add(&batch->records, &record);
+    }
+}
+
+/* Hands a batch with these over and waits until it is durable. */
+static inline void commit_records(struct store *store, struct loop *loop,
+                                  const char *topic, int count)
+{
+    struct handed handed;
+
+    handed_init(&handed, loop);
+    note_records(&handed.batch, topic, count);
+    store_commit(store, &handed.batch);
+    wait_for(loop, &handed.is_done);
+    CHECK_INT(handed.batch.err, OK);
+    store_batch_done(&handed.batch);
+}
+
+/* --- looking --- */
+
+static inline void write_item(void *user, const struct store_item *item)
+{
+    buf_putf(user, STR_FMT "/" STR_FMT "=" STR_FMT " ", STR_ARG(item->topic),
+             STR_ARG(item->key), STR_ARG(item->value));
+}
+
+/* The store as it is when opened anew. Borrowed until the next call. */
+static inline struct str items_of(const struct stage *stage, enum store_section section)
+{
+    static struct buf out = { .max = 1 << 20 };
+    struct store *store = stage_open(stage);
+
+    buf_clear(&out);
+    CHECK_INT(store_item_each(store, section, write_item, &out), OK);
+    store_close(store);
+    return buf_str(&out);
+}
+
+/* The whole record, checked: nothing is missing, every hash fits. */
+struct walk {
+    struct audit_head head;
+    uint64_t count, bodies;
+    uint64_t checkpoints;
+    struct str installation;
+    uint8_t public_key[ED25519_PUBLIC];
+    struct audit_head last_signed;
+};
+
+static inline bool walk_record(void *user, const struct audit_record *record)
+{
+    struct walk *walk = user;
+    struct audit_record sealed = *record;
+    uint8_t hash[SHA256_BYTES];
+
+    CHECK_INT(record->seq, walk->head.seq + 1);
+    CHECK(record->at_ms >= walk->head.at_ms);
+    audit_hash(&walk->head, record, hash);
+    CHECK(memcmp(hash, record->hash, sizeof(hash)) == 0);
+    if (record->body.ptr) {
+        audit_seal_body(&sealed);
+        CHECK(memcmp(sealed.body_hash, record->body_hash, sizeof(hash)) == 0);
+        walk->bodies++;
+    }
+    walk->head.seq = record->seq;
+    walk->head.at_ms = record->at_ms;
+    memcpy(walk->head.hash, hash, sizeof(hash));
+    walk->count++;
+    return true;
+}
+
+static inline bool walk_checkpoint(void *user, const struct audit_checkpoint *checkpoint)
+{
+    struct walk *walk = user;
+
+    CHECK(audit_checkpoint_holds(checkpoint, walk->installation, walk->public_key));
+    CHECK(checkpoint->head.seq > walk->last_signed.seq);
+    walk->last_signed = checkpoint->head;
+    walk->checkpoints++;
+    return true;
+}
+
+/* Goes through the record of a store that is closed. */
+static inline void walk_all(const struct stage *stage, struct walk *walk)
+{
+    const struct engine_ops *ops = engine_for(&stage->setup);
+    struct audit_query query = { .order = AUDIT_OLDEST_FIRST };
+    char installation[AUDIT_INSTALLATION];
+    struct audit_origin origin;
+    struct engine *engine = NULL;
+    struct audit_head head;
+    uint64_t signed_seq;
+    char *why = NULL;
+
+    *walk = (struct walk){};
+    CHECK_INT(ops->open(&stage->setup, ENGINE_READER, NULL, &engine, &why), OK);
+    CHECK_STR(str_of(why), (struct str){});
+    CHECK_INT(ops->origin(engine, &origin, installation), OK);
+    walk->installation = origin.installation;
+    memcpy(walk->public_key, origin.public_key, sizeof(walk->public_key));
+    audit_chain_begin(origin.installation, &walk->head);
+    CHECK_INT(ops->read(engine, &query, walk_record, walk), OK);
+    CHECK_INT(ops->checkpoints(engine, 0, walk_checkpoint, walk), OK);
+    CHECK_INT(ops->head(engine, &head, &signed_seq), OK);
+    CHECK_INT(head.seq, walk->head.seq);
+    CHECK_INT(signed_seq, walk->last_signed.seq);
+    walk->installation = (struct str){};
+    ops->close(engine);
 }
