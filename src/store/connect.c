@@ -66,10 +66,9 @@ void store_recovered(struct store *store)
 /* --- whose record it is --- */
 
 /* A record begins with a name for the installation. */
-static enum err make_origin(struct store *store, struct engine *engine)
+static enum err make_origin(struct store *store, struct engine *engine,
+                            struct audit_origin *ret)
 {
-    struct audit_origin origin = { .installation = { store->installation,
-                                                     AUDIT_INSTALLATION } };
     uint8_t random[AUDIT_INSTALLATION / 2];
     struct buf name;
     enum err err;
@@ -79,10 +78,11 @@ static enum err make_origin(struct store *store, struct engine *engine)
     hex_write(&name, (struct str){ (const char *)random, sizeof(random) });
     memcpy(store->installation, name.ptr, AUDIT_INSTALLATION);
     buf_done(&name);
-    memcpy(origin.public_key, store->keys.signing.public, ED25519_PUBLIC);
+    ret->installation = (struct str){ store->installation, AUDIT_INSTALLATION };
+    memcpy(ret->public_key, store->keys.signing.public, ED25519_PUBLIC);
     err = engine->ops->begin(engine);
     if (!err)
-        err = engine->ops->origin_set(engine, &origin);
+        err = engine->ops->origin_set(engine, ret);
     if (!err)
         return engine->ops->commit(engine);
     engine->ops->rollback(engine);
@@ -97,14 +97,16 @@ static enum err check_origin(struct store *store, struct engine *engine, char **
     if (err == ERR_NOT_FOUND && store->is_known)
         return store_fail(ERR_CONFLICT, ret_why, "the record is gone");
     if (err == ERR_NOT_FOUND)
-        err = make_origin(store, engine);
+        err = make_origin(store, engine, &origin);
     else if (!err &&
              memcmp(origin.public_key, store->keys.signing.public, ED25519_PUBLIC) != 0)
         return store_fail(ERR_CONFLICT, ret_why,
                           "%s/audit.key is not the key of this record: bring the key "
                           "back that belongs to it, or let a new record begin elsewhere",
                           store->setup.data);
-    return err ? store_fail(err, ret_why, "%s", engine->problem) : OK;
+    if (err)
+        return store_fail(err, ret_why, "%s", engine->problem);
+    return store_public_keep(store->setup.data, &origin, ret_why);
 }
 
 /* Are they the same place in the same chain? */

@@ -18,7 +18,8 @@ struct engine {
 };
 
 /* Which bodies go: of this topic, recorded before this time, or the oldest until so many
- * bytes are left. */
+ * bytes are left. Never those of retention records. Rules that overlap are not in force
+ * together. */
 struct engine_strip {
     struct str topic;
     const struct str *others; /* topic "": all but these */
@@ -31,6 +32,7 @@ struct engine_strip {
 struct engine_stripped {
     uint64_t count, bytes;
     uint64_t first_seq, last_seq;
+    bool has_more; /* that may have to go, or was not looked at: ask again soon */
 };
 
 /* Texts may hold any bytes, NUL as well, and an engine takes them all: what it refused

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "store/store_priv.h"
 
-enum { KEY_TEXT = 2 * SHA256_BYTES };
+enum { KEY_TEXT = 2 * SHA256_BYTES, PUBLIC_BYTES = 4096 };
 
 static enum err sync_folder(const char *folder)
 {
@@ -105,4 +105,68 @@ enum err store_keys_open(const char *data, struct store_keys *ret, char **ret_wh
         ed25519_from_secret(secret, &ret->signing);
     crypto_wipe(secret, sizeof(secret));
     return err;
+}
+
+/* --- audit.pub --- */
+
+/* The first line; a file that holds more is an export, which begins with the same. */
+static enum err read_line(const char *path, char space[static PUBLIC_BYTES],
+                          struct str *ret, char **ret_why)
+{
+    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? -1 : read(fd, space, PUBLIC_BYTES);
+
+    if (len < 0)
+        return store_fail(errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, ret_why, "%s: %s",
+                          path, strerrordesc_np(errno));
+    *ret = (struct str){ space, (size_t)len };
+    ret->len = str_find(*ret, '\n', 0);
+    return OK;
+}
+
+enum err store_public_read(const char *path, struct audit_origin *ret,
+                           char installation[static AUDIT_INSTALLATION], char **ret_why)
+{
+    char space[PUBLIC_BYTES];
+    struct audit_line line = {};
+    const char *what = "it is of another kind";
+    struct arena arena;
+    struct str text;
+    enum err err = read_line(path, space, &text, ret_why);
+
+    if (err)
+        return err;
+    arena_init(&arena, 16 * PUBLIC_BYTES);
+    err = audit_line_parse(text, &arena, &line, &what);
+    if (!err && (line.type != AUDIT_LINE_ORIGIN ||
+                 line.origin.installation.len != AUDIT_INSTALLATION))
+        err = ERR_INVALID;
+    if (err) {
+        err = store_fail(ERR_IO, ret_why, "%s: this is no public key of a record: %s",
+                         path, what);
+    } else {
+        memcpy(installation, line.origin.installation.ptr, AUDIT_INSTALLATION);
+        *ret = line.origin;
+        ret->installation.ptr = installation;
+    }
+    arena_done(&arena);
+    return err;
+}
+
+enum err store_public_keep(const char *data, const struct audit_origin *origin,
+                           char **ret_why)
+{
+    char space[PUBLIC_BYTES], path[4096];
+    struct str there;
+    struct buf text;
+    enum err err = OK;
+
+    (void)snprintf(path, sizeof(path), "%s/audit.pub", data);
+    buf_init(&text, PUBLIC_BYTES);
+    audit_origin_write(origin, &text);
+    if (read_line(path, space, &there, NULL) ||
+        !str_eq(there, str_slice(buf_str(&text), 0, text.len - 1)))
+        err = write_file(data, "audit.pub", buf_str(&text), 0644);
+    buf_done(&text);
+    return err ? store_fail(err, ret_why, "%s: %s", path, strerrordesc_np(errno)) : OK;
 }

@@ -42,7 +42,8 @@ struct store_keys {
 /* ERR_IO: *ret_why as in store_open(). */
 enum err store_keys_open(const char *data, struct store_keys *ret, char **ret_why);
 
-/* audit.pub holds the installation and its public key as the first line of an export. */
+/* audit.pub holds the installation and its public key as the first line of an export, so
+ * that `path` may be one, too. ERR_NOT_FOUND; ERR_IO: it is none. */
 enum err store_public_read(const char *path, struct audit_origin *ret,
                            char installation[static AUDIT_INSTALLATION], char **ret_why);
 

@@ -14,11 +14,13 @@ enum {
     WAL_PAGES = 8192, /* 32 MiB: then the log is moved into the file */
 };
 
-/* FULL: what was acknowledged survives a power cut. The log is moved into the file before
+/* FULL: what was acknowledged survives a power cut. Bodies that are removed are
+ * overwritten. The log is moved into the file before
  * a transaction (begin), not behind one, where somebody waits. */
 static const char *const pragmas = "PRAGMA synchronous = FULL;"
                                    "PRAGMA foreign_keys = ON;"
                                    "PRAGMA trusted_schema = OFF;"
+                                   "PRAGMA secure_delete = ON;"
                                    "PRAGMA cache_size = -16384;"
                                    "PRAGMA journal_size_limit = 67108864;";
 static const char *const attached_pragmas = "PRAGMA state.synchronous = FULL;"

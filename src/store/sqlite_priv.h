@@ -43,6 +43,18 @@
                      " WHERE seq > ?1 ORDER BY seq")                                     \
     X(HEAD,          "SELECT seq, at_ms, hash FROM record ORDER BY seq DESC LIMIT 1")    \
     X(HEAD_SIGNED,   "SELECT max(seq) FROM checkpoint")                                  \
+    X(BODIES,        "SELECT b.seq, r.at_ms, r.event, r.body_bytes, r.topic"             \
+                     " FROM body b CROSS JOIN record r ON r.seq = b.seq"                 \
+                     " WHERE b.seq > ?1 ORDER BY b.seq")                                 \
+    X(BODY_REMOVE,   "DELETE FROM body WHERE seq = ?1")                                  \
+    X(TALLY,         "SELECT done_seq, counted_seq, bytes FROM tally WHERE rule = ?1")   \
+    X(TALLY_PUT,     "REPLACE INTO tally (rule, done_seq, counted_seq, bytes)"           \
+                     " VALUES (?1, ?2, ?3, ?4)")                                         \
+    X(TALLY_DROP,    "DELETE FROM tally WHERE rule <> ?1 AND CASE ?2"                    \
+                     " WHEN '' THEN substr(rule, 1, 1) = '*'"                            \
+                     " OR instr(?1, '/' || substr(rule, 2) || '/') = 0"                  \
+                     " ELSE substr(rule, 1, 1) = '*'"                                    \
+                     " AND instr(rule, '/' || ?2 || '/') = 0 END")                       \
     X(READ_UP,       SQL_READ_TEXT " ORDER BY r.seq")                                      \
     X(READ_DOWN,     SQL_READ_TEXT " ORDER BY r.seq DESC")
 

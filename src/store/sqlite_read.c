@@ -59,6 +59,8 @@ enum err sqlite_read(struct engine *engine, const struct audit_query *query,
         err = sqlite_record(sqlite, select, &record);
         if (err)
             break;
+        if (!audit_query_fits(query, &record))
+            continue;
         if (query->without_bodies)
             record.body = (struct str){};
         count++;

@@ -68,6 +68,12 @@ static const char *const record_migrations[] = {
     "  seq INTEGER PRIMARY KEY,"
     "  text TEXT NOT NULL"
     ") STRICT;"
+    "CREATE TABLE tally (" /* see sqlite_strip.c */
+    "  rule TEXT NOT NULL PRIMARY KEY,"
+    "  done_seq INTEGER NOT NULL,"
+    "  counted_seq INTEGER NOT NULL,"
+    "  bytes INTEGER NOT NULL"
+    ") STRICT, WITHOUT ROWID;"
     "CREATE TABLE checkpoint ("
     "  seq INTEGER PRIMARY KEY,"
     "  at_ms INTEGER NOT NULL,"

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "audit/redact.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -56,7 +57,7 @@ static void init_queue(struct store *store)
     (void)pthread_cond_init(&store->wake, &attributes);
     (void)pthread_condattr_destroy(&attributes);
     store->end = &store->first;
-    store->group.end = &store->group.first;
+    store_group_init(&store->group);
 }
 
 static enum err open_engine(struct store *store, char **ret_why)
@@ -69,7 +70,8 @@ static enum err open_engine(struct store *store, char **ret_why)
     if (err)
         return err;
     store->signed_ms = clock_mono_ms();
-    return OK;
+    return audit_redactor_new((struct str_list){}, (struct str){}, &store->plain, NULL,
+                              NULL);
 }
 
 enum err store_open(const struct store_setup *setup, struct store **ret, char **ret_why)
@@ -99,6 +101,8 @@ static void store_free(struct store *store)
     if (store->engine)
         store->ops->close(store->engine);
     store_group_done(&store->group);
+    store_audit_free(store->audit);
+    audit_redactor_free(store->plain);
     crypto_wipe(&store->keys, sizeof(store->keys));
     (void)pthread_cond_destroy(&store->wake);
     (void)pthread_mutex_destroy(&store->mutex);
@@ -163,6 +167,42 @@ void store_enqueue(struct store *store, struct store_entry *entry)
     (void)pthread_mutex_lock(&store->mutex);
     enqueue(store, entry);
     (void)pthread_mutex_unlock(&store->mutex);
+}
+
+struct audit_change {
+    struct store_entry entry;
+    struct store_audit *audit;
+};
+
+static void change_audit(struct store *store, struct store_entry *entry)
+{
+    struct audit_change *change = CONTAINER_OF(entry, struct audit_change, entry);
+
+    store_audit_free(store->audit);
+    store->audit = change->audit;
+    free(change);
+}
+
+void store_set_audit(struct store *store, struct store_audit *audit)
+{
+    struct audit_change *change = xcalloc(1, sizeof(*change));
+
+    *change = (struct audit_change){ .entry = { .take = change_audit }, .audit = audit };
+    (void)pthread_mutex_lock(&store->mutex);
+    if (store->has_writer)
+        enqueue(store, &change->entry);
+    else
+        change_audit(store, &change->entry);
+    (void)pthread_mutex_unlock(&store->mutex);
+}
+
+void store_audit_free(struct store_audit *audit)
+{
+    if (!audit)
+        return;
+    audit_redactor_free(audit->redactor);
+    arena_done(&audit->arena);
+    free(audit);
 }
 
 size_t store_queued(const struct store *store)

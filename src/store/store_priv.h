@@ -20,6 +20,8 @@ struct store_group {
     size_t bytes;
     struct audit_record *records;
     size_t count, size;
+    struct arena bodies;    /* as they are recorded */
+    struct buf body;        /* the one just being redacted */
     struct audit_head head; /* behind the last record */
     bool has_checkpoint;
     struct audit_checkpoint checkpoint;
@@ -34,10 +36,12 @@ struct store {
     struct engine *engine; /* NULL: it failed and was closed */
     struct store_keys keys;
     char installation[AUDIT_INSTALLATION];
-    bool is_known;           /* what the record should be: it has been seen once */
-    struct audit_head head;  /* durable */
-    uint64_t checkpoint_seq; /* durable */
-    uint64_t signed_ms;      /* monotonic */
+    struct audit_redactor *plain; /* as long as `audit` has none */
+    struct store_audit *audit;    /* may be NULL */
+    bool is_known;                /* what the record should be: it has been seen once */
+    struct audit_head head;       /* durable */
+    uint64_t checkpoint_seq;      /* durable */
+    uint64_t signed_ms;           /* monotonic */
     uint64_t backoff_ms;
     struct store_entry *taken; /* out of the queue, in order */
     struct store_group group;
@@ -72,12 +76,16 @@ void store_enqueue(struct store *store, struct store_entry *entry);
 /* The writer's thread, until the store closes. */
 void *store_write_all(void *store);
 
-/* Frees the group's memory. */
+void store_group_init(struct store_group *group);
 void store_group_done(struct store_group *group);
 
 /* Walks the changes of a batch: begin with *at = 0; false at the end. */
 bool store_batch_next(const struct store_batch *batch, size_t *at, bool *ret_is_put,
                       struct store_item *ret);
+
+/* Puts DIR/audit.pub there, unless it is. ERR_IO */
+enum err store_public_keep(const char *data, const struct audit_origin *origin,
+                           char **ret_why);
 
 struct str store_section_name(enum store_section section);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "audit/redact.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
@@ -182,9 +183,18 @@ void store_commit(struct store *store, struct store_batch *batch)
     store_enqueue(store, &batch->entry);
 }
 
+void store_group_init(struct store_group *group)
+{
+    group->end = &group->first;
+    arena_init(&group->bodies, SIZE_MAX);
+    buf_init(&group->body, SIZE_MAX / 2);
+}
+
 void store_group_done(struct store_group *group)
 {
     free(group->records);
+    arena_done(&group->bodies);
+    buf_done(&group->body);
 }
 
 #define FOR_EACH_BATCH(batch, group)                                               \
@@ -202,6 +212,18 @@ static struct audit_record *add_record(struct store_group *group)
     return &group->records[group->count++];
 }
 
+static struct str redact(struct store *store, struct str body)
+{
+    const struct audit_redactor *redactor = store->plain;
+    struct store_group *group = &store->group;
+
+    if (store->audit && store->audit->redactor)
+        redactor = store->audit->redactor;
+    buf_clear(&group->body);
+    audit_redact(redactor, body, &group->body);
+    return arena_str(&group->bodies, buf_str(&group->body));
+}
+
 /* The record as it is kept, the next in the chain. */
 static void chain_record(struct store *store, const struct audit_record *noted)
 {
@@ -210,6 +232,8 @@ static void chain_record(struct store *store, const struct audit_record *noted)
     *record = *noted;
     if (!record->at_ms)
         record->at_ms = clock_wall_ms();
+    if (record->body.ptr)
+        record->body = redact(store, record->body);
     audit_seal_body(record);
     audit_chain(&store->group.head, record);
 }
@@ -302,6 +326,7 @@ static void end_group(struct store *store, enum err err)
     group->bytes = 0;
     group->count = 0;
     group->has_checkpoint = false;
+    arena_reset(&group->bodies);
 }
 
 static void note_commit(struct store *store)

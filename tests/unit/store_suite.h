@@ -172,3 +172,95 @@ TEST(texts_are_kept_as_they_are)
     loop_free(loop);
     suite_done(&stage);
 }
+
+/* --- retention --- */
+
+/* One record with a body of 100 bytes. */
+static inline void note_body(struct store_batch *batch, const char *topic, uint64_t at_ms,
+                             enum audit_event event)
+{
+    char body[101];
+
+    (void)snprintf(body, sizeof(body), "\"%098d\"", 7);
+    audit_batch_add(&batch->records, &(struct audit_record){ .at_ms = at_ms,
+                                                             .event = event,
+                                                             .topic = str_of(topic),
+                                                             .body = str_of(body) });
+}
+
+/* Ten records each of two topics and of none, in turn, at 1000, 1001, …; one of them is
+ * a retention record. */
+static inline void fill(const struct stage *stage)
+{
+    static const char *const topics[] = { "a", "b", "" };
+    struct loop *loop = loop_new();
+    struct store *store = stage_open(stage);
+    struct handed handed;
+
+    handed_init(&handed, loop);
+    for (int i = 0; i < 30; i++)
+        note_body(&handed.batch, topics[i % 3], 1000 + (uint64_t)i,
+                  i == 2 ? AUDIT_RETENTION : AUDIT_ENVELOPE);
+    store_commit(store, &handed.batch);
+    store_close(store);
+    wait_for(loop, &handed.is_done);
+    CHECK_INT(handed.batch.err, OK);
+    store_batch_done(&handed.batch);
+    loop_free(loop);
+}
+
+TEST(bodies_are_removed_by_age_and_size)
+{
+    static const struct str a[] = { S("a") };
+    static const struct {
+        struct engine_strip strip;
+        struct engine_stripped stripped;
+    } steps[] = {
+        /* by age: what is as old as that stays */
+        { { S("a"), NULL, 0, 1003, 0, 100 }, { 1, 100, 1, 1, false } },
+        { { S("a"), NULL, 0, 1003, 0, 100 }, {} },
+        { { S("a"), NULL, 0, 1010, 0, 2 }, { 2, 200, 4, 7, true } },
+        { { S("a"), NULL, 0, 1010, 0, 2 }, { 1, 100, 10, 10, false } },
+        /* by size: six are left */
+        { { S("a"), NULL, 0, 0, 600, 100 }, {} },
+        { { S("a"), NULL, 0, 0, 599, 100 }, { 1, 100, 13, 13, false } },
+        { { S("a"), NULL, 0, 0, 250, 2 }, { 2, 200, 16, 19, true } },
+        { { S("a"), NULL, 0, 0, 250, 2 }, { 1, 100, 22, 22, false } },
+        { { S("a"), NULL, 0, 1030, 250, 100 }, { 2, 200, 25, 28, false } },
+        /* of all but one, where a retention record keeps its own */
+        { { S(""), a, 1, 1005, 0, 100 }, { 2, 200, 2, 5, false } },
+        { { S(""), a, 1, 0, 1500, 100 }, { 2, 200, 6, 8, false } },
+        /* another rule for what those had counted */
+        { { S("b"), NULL, 0, 0, 600, 100 }, { 1, 100, 11, 11, false } },
+        { { S(""), a, 1, 0, 1400, 100 }, {} },
+        { { S(""), NULL, 0, 0, 1, 100 }, { 14, 1400, 9, 30, false } },
+        { { S("b"), NULL, 0, 0, 1, 100 }, {} },
+        { { S("c"), NULL, 0, 9999, 1, 100 }, {} },
+    };
+    const struct engine_ops *ops;
+    struct engine *engine = NULL;
+    struct stage stage;
+    struct walk walk;
+
+    suite_init(&stage);
+    fill(&stage);
+    ops = engine_for(&stage.setup);
+    CHECK_INT(ops->open(&stage.setup, ENGINE_WRITER, NULL, &engine, NULL), OK);
+    FOR_EACH_CASE(step, steps) {
+        struct engine_stripped got = {};
+
+        CHECK_INT(ops->begin(engine), OK);
+        CHECK_INT(ops->strip(engine, &step->strip, &got), OK);
+        CHECK_INT(ops->commit(engine), OK);
+        CHECK_INT(got.count, step->stripped.count);
+        CHECK_INT(got.bytes, step->stripped.bytes);
+        CHECK_INT(got.first_seq, step->stripped.first_seq);
+        CHECK_INT(got.last_seq, step->stripped.last_seq);
+        CHECK_INT(got.has_more, step->stripped.has_more);
+    }
+    ops->close(engine);
+    walk_all(&stage, &walk);
+    CHECK_INT(walk.count, 30);
+    CHECK_INT(walk.bodies, 1);
+    suite_done(&stage);
+}
