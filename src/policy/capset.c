@@ -22,11 +22,12 @@
 #include "policy/policy_priv.h"
 #include "policy/respell.h"
 
-enum { MEMO_SLOTS = 64, MEMO_MAX_BYTES = 118 };
+enum { MEMO_SLOTS = 64, MEMO_MAX_BYTES = 116 };
 
 struct memo_slot {
     uint8_t len; /* 0: free */
     uint8_t verdict;
+    uint16_t by; /* of the items, what allows it */
     char kind[MEMO_MAX_BYTES];
 };
 
@@ -218,18 +219,21 @@ void capset_unref(struct capset *set)
     capset_free(set);
 }
 
-static bool has_pattern(const struct capset *set, struct str kind)
+/* The first pattern that covers it, or `count`. */
+static size_t find_pattern(const struct capset *set, struct str kind)
 {
-    for (size_t i = 0; i < set->count; i++)
-        if (!capability_is_object(set->items[i]) &&
-            capability_matches_kind(set->items[i], kind))
-            return true;
-    return false;
+    size_t i = 0;
+
+    while (i < set->count && (capability_is_object(set->items[i]) ||
+                              !capability_matches_kind(set->items[i], kind)))
+        i++;
+    return i;
 }
 
-static enum verdict judge(const struct capset *set, struct str kind)
+static enum verdict judge(const struct capset *set, struct str kind, size_t *ret_by)
 {
-    if (has_pattern(set, kind))
+    *ret_by = find_pattern(set, kind);
+    if (*ret_by < set->count)
         return VERDICT_ALLOW;
     for (size_t i = 0; set->object_count > 0 && i < set->count; i++)
         if (capability_matches_kind(set->items[i], kind))
@@ -277,21 +281,44 @@ static size_t memo_index(struct str kind)
     return (hash * 0x9e3779b97f4a7c15 >> 32) % MEMO_SLOTS;
 }
 
-enum verdict capset_may(struct capset *set, struct str kind)
+/* The slot of this kind, filled; NULL: it is too long for one. */
+static inline const struct memo_slot *recall(struct capset *set, struct str kind)
 {
     struct memo_slot *slot;
+    size_t by;
 
     if (kind.len == 0 || kind.len > MEMO_MAX_BYTES)
-        return judge(set, kind);
+        return NULL;
     if (!set->memo)
         set->memo = xcalloc(MEMO_SLOTS, sizeof(*set->memo));
     slot = &set->memo[memo_index(kind)];
     if (slot->len == kind.len && memcmp(slot->kind, kind.ptr, kind.len) == 0)
-        return slot->verdict;
+        return slot;
     slot->len = (uint8_t)kind.len;
-    slot->verdict = (uint8_t)judge(set, kind);
+    slot->verdict = (uint8_t)judge(set, kind, &by);
+    slot->by = (uint16_t)by;
     memcpy(slot->kind, kind.ptr, kind.len);
-    return slot->verdict;
+    return slot;
+}
+
+enum verdict capset_may(struct capset *set, struct str kind)
+{
+    const struct memo_slot *slot = recall(set, kind);
+    size_t by;
+
+    return slot ? slot->verdict : judge(set, kind, &by);
+}
+
+struct str capset_by(struct capset *set, struct str kind)
+{
+    const struct memo_slot *slot = recall(set, kind);
+    size_t by;
+
+    if (slot)
+        by = slot->by;
+    else
+        (void)judge(set, kind, &by);
+    return by < set->count ? set->texts[by] : S("");
 }
 
 struct str_list capset_patterns(const struct capset *set)

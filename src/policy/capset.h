@@ -50,6 +50,10 @@ void capset_unref(struct capset *set);
  * that look into the payload do, and capset_inspect() decides. */
 enum verdict capset_may(struct capset *set, struct str kind);
 
+/* The pattern by which it is allowed whatever the payload, as a text; "": none. Valid as
+ * long as the set. */
+struct str capset_by(struct capset *set, struct str kind);
+
 /* Does an object of the set allow the kind with this payload, which was scanned? The
  * capability that does, or NULL; valid as long as the set. */
 const struct capability *capset_inspect(const struct capset *set, struct str kind,

@@ -317,6 +317,30 @@ TEST(a_kind_is_not_taken_for_a_longer_one_that_begins_with_it)
     capsets_free(capsets);
 }
 
+TEST(the_pattern_that_allows_a_kind_is_told_the_first_of_several)
+{
+    static const struct str object =
+        S("{\"kind\":\"mcp/request:*\",\"payload\":{\"a\":\"b\"}}");
+    struct capsets *capsets = capsets_new();
+    struct capset *set = intern(
+        capsets, LIST(object, S("chat"), S("mcp/proposal:*"), S("mcp/*"), S("*x")));
+    struct buf longer;
+
+    for (int round = 0; round < 2; round++) { /* judged, then from the memo */
+        CHECK_STR(capset_by(set, S("chat")), S("chat"));
+        CHECK_STR(capset_by(set, S("mcp/proposal:a")), S("mcp/proposal:*"));
+        CHECK_STR(capset_by(set, S("mcp/withdraw")), S("mcp/*"));
+        CHECK_STR(capset_by(set, S("topic/invite")), S(""));
+        CHECK_STR(capset_by(set, S("")), S(""));
+    }
+    buf_init(&longer, 512);
+    buf_putf(&longer, "%200dx", 0); /* too long to be remembered */
+    CHECK_STR(capset_by(set, buf_str(&longer)), S("*x"));
+    buf_done(&longer);
+    capset_unref(set);
+    capsets_free(capsets);
+}
+
 static void check_list(struct str_list got, struct str_list want)
 {
     CHECK_INT(got.count, want.count);
