@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "admit/admit.h"
 
+#include <string.h>
+
 #include "admit/command.h"
 #include "envelope/strict.h"
 #include "envelope/translate.h"
@@ -115,8 +117,9 @@ struct capset *admission_capabilities(const struct admission *a)
 static bool is_inspected(struct admission *a)
 {
     a->needs_strict = true;
-    return capset_inspect(admission_capabilities(a), a->env.kind.text, a->env.payload,
-                          a->scratch) != NULL;
+    a->by = capset_inspect(admission_capabilities(a), a->env.kind.text, a->env.payload,
+                           a->scratch);
+    return a->by != NULL;
 }
 
 /* The last resort: a grant that may be used only so often. */
@@ -251,7 +254,10 @@ static enum err check_correlation(struct admission *a, struct refusal *r)
 /* D7a */
 static enum err check_duplicate(struct admission *a, struct refusal *r)
 {
+    uint64_t ticket;
+
     if (ring_find(&a->room->topic.ring, a->id_hash) ||
+        topic_find_held(&a->room->topic, a->id_hash, &ticket).ptr ||
         ledger_knows(&a->room->ledger, a->env.id, a->wall_ms))
         return refusal_set(r, ERR_DUPLICATE_ID, S("id"),
                            "this id is already in use here");
@@ -446,6 +452,25 @@ struct str admission_text(const struct admission *a, struct buf *space)
         space->len = t.len;
     }
     return buf_str(space);
+}
+
+struct str admission_by(const struct admission *a)
+{
+    static const struct str prefix = S("grant:");
+    char *text;
+
+    if (!kind_needs_capability(&a->env.kind))
+        return S("");
+    if (a->by)
+        return capability_text(a->by);
+    if (!a->grant)
+        return capset_by(admission_capabilities(a), a->env.kind.text);
+    text = arena_alloc(a->scratch, prefix.len + a->grant->id.len);
+    if (!text)
+        return S("grant");
+    memcpy(text, prefix.ptr, prefix.len);
+    memcpy(text + prefix.len, a->grant->id.ptr, a->grant->id.len);
+    return (struct str){ text, prefix.len + a->grant->id.len };
 }
 
 struct str admission_kind(const struct admission *a)

@@ -96,8 +96,10 @@ struct admission {
                         */
     bool has_sequel;   /* a command to carry out, or a use of a grant */
     const struct command *command; /* in scratch; NULL: no such kind */
-    struct grant *grant; /* what alone allows it, and may be used only so often */
-    uint64_t ticket;     /* that it waits for, see struct topic_entry; 0: nothing */
+    struct grant *grant;         /* what alone allows it, and may be used only so often */
+    const struct capability *by; /* what allows it with this payload; NULL: whatever the
+                                  * payload */
+    uint64_t ticket; /* that it waits for, see struct topic_entry; 0: nothing */
 };
 
 /* Why an envelope was refused; texts are static or borrow from the admission. */
@@ -134,6 +136,10 @@ bool admission_changes_state(const struct admission *admission);
  * spelling, where it could be read. `space` is emptied; the scan must have passed. */
 struct str admission_text(const struct admission *admission, struct buf *space);
 struct str admission_kind(const struct admission *admission);
+
+/* By what it is allowed: a capability as a text, or grant:ID for one that may be used
+ * only so often; "": it needs none. Borrowed from the set and the scratch arena. */
+struct str admission_by(const struct admission *admission);
 
 /* The rights that decide: those of the connection, or of the poster. */
 struct capset *admission_capabilities(const struct admission *admission);

@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "gateway/gateway_priv.h"
 #include "gateway/http_door.h"
+#include "gateway/recording.h"
 #include "gateway/ws_door.h"
 
 enum {
@@ -137,15 +138,29 @@ void gateway_drain(struct gateway *gateway)
 
 /* What is under way between workers ends before any of them does: letters may still go
  * from each to each. */
-void gateway_end_workers(struct gateway *gateway)
+static void last_turns(struct gateway *gateway)
+{
+    for (size_t turn = 0; turn < LAST_TURNS; turn++)
+        for (size_t i = 0; i < gateway->worker_count; i++)
+            loop_turn(gateway->workers[i].loop, 0);
+}
+
+void gateway_quiet_workers(struct gateway *gateway)
 {
     for (size_t i = 0; i < gateway->worker_count; i++) {
         worker_drain(&gateway->workers[i]); /* where it has not begun to */
         visit_abort(NULL, &(struct gather_part){ .worker = &gateway->workers[i] });
     }
-    for (size_t turn = 0; turn < LAST_TURNS; turn++)
-        for (size_t i = 0; i < gateway->worker_count; i++)
-            loop_turn(gateway->workers[i].loop, 0);
+    last_turns(gateway);
+    if (gateway->has_started)
+        recording_server(&gateway->workers[0], S("stop"));
+    for (size_t i = 0; i < gateway->worker_count; i++)
+        recorder_close(&gateway->workers[i]);
+}
+
+void gateway_end_workers(struct gateway *gateway)
+{
+    last_turns(gateway);
     for (size_t i = 0; i < gateway->worker_count; i++)
         worker_done(&gateway->workers[i]);
     free(gateway->workers);

@@ -41,6 +41,7 @@ struct route {
     struct str path; /* "{}" stands for one segment */
     enum access access;
     enum place place;
+    struct str act;    /* what the record calls it; "": it is no administrative act */
     bool takes_ticket; /* ?ticket= instead of a bearer token (D2) */
     void (*handle)(struct exchange *x);
 };
@@ -63,6 +64,10 @@ struct exchange {
     struct buf body_buf;
     struct http_body body_reader;
     struct str allowed_origin; /* to be told the browser; "" for none */
+    int status;                /* of the answer; 0: none so far */
+    enum err outcome;          /* what it says was wrong */
+    bool was_handled;          /* by the route, for somebody who may */
+    bool holds_envelope;       /* in the body, and nobody has judged it */
     void (*on_authenticated)(struct exchange *x, enum err err, const char *why);
 };
 

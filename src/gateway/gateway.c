@@ -15,6 +15,7 @@
 #include "base/xalloc.h"
 #include "gateway/gateway_priv.h"
 #include "gateway/http_door.h"
+#include "gateway/recording.h"
 #include "gateway/start.h"
 #include "store/lock.h"
 
@@ -315,6 +316,13 @@ static void log_warnings(const struct config *config)
                  config->warnings.marks[i].line, LOG_TEXT(config->warnings.items[i]));
 }
 
+static void note_start(struct gateway *gateway)
+{
+    gateway->has_started = true;
+    recording_server(&gateway->workers[0], S("start"));
+    recording_config(&gateway->workers[0], S("load"), S(""));
+}
+
 static enum err start(struct gateway *gateway, const sigset_t *signals)
 {
     struct config_problem problem = {};
@@ -346,6 +354,7 @@ static enum err start(struct gateway *gateway, const sigset_t *signals)
     share_tokens(gateway, identities, count);
     err = watch_signals(gateway, signals);
     if (!err) {
+        note_start(gateway);
         atomic_store(&gateway->is_ready, true);
         print_banner(gateway, start_find_admin(identities, count));
         err = start_workers(gateway);
@@ -360,6 +369,7 @@ static void gateway_done(struct gateway *gateway)
     for (size_t i = 0; i < gateway->worker_count; i++)
         if (gateway->workers[i].has_thread)
             (void)pthread_join(gateway->workers[i].thread, NULL);
+    gateway_quiet_workers(gateway);
     if (gateway->store)
         store_close(gateway->store); /* its answers still go to the loops */
     gateway_end_workers(gateway);

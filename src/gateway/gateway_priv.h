@@ -29,6 +29,7 @@ struct gateway {
     uint64_t drain_until_ms;
     bool is_draining;
     bool is_reloading;
+    bool has_started;   /* the record says so */
     bool reloads_again; /* SIGHUP came meanwhile */
 };
 
@@ -45,7 +46,9 @@ void gateway_on_drain_tick(struct loop_timer *timer);
 /* Makes every worker's loop return. */
 void gateway_stop_workers(struct gateway *gateway);
 
-/* The workers' threads have ended: ends what is left on their loops. */
+/* The workers' threads have ended: ends what is left on their loops, while the store can
+ * still be told of it; then frees them, when it has answered. */
+void gateway_quiet_workers(struct gateway *gateway);
 void gateway_end_workers(struct gateway *gateway);
 
 void gateway_close_listeners(struct gateway *gateway);

@@ -5,6 +5,7 @@
 
 #include "admit/command.h"
 #include "base/log.h"
+#include "gateway/recording.h"
 #include "policy/overlap.h"
 
 enum {
@@ -214,6 +215,7 @@ void grants_end(struct live_room *room, struct grant *grant, struct str status)
     struct str id = grant->holder.id;
     struct announcement ack;
 
+    recording_grant(worker, status, S(""), grant);
     id.ptr = memcpy(text, id.ptr, id.len);
     if (is_told) {
         grant_ack_begin(&ack, room, status, grant->id);
@@ -247,9 +249,12 @@ void grants_expire(struct worker *worker)
 
         log_info("grant.expire", "topic=%s id=%s", LOG_TEXT(grant->holder.topic),
                  LOG_TEXT(grant->holder.id));
-        if (room)
+        if (room) {
             grants_end(room, grant, S("expired"));
-        else if (grant->holder.topic.len)
+            continue;
+        }
+        recording_grant(worker, S("expired"), S(""), grant);
+        if (grant->holder.topic.len)
             rights_end(worker->rights, grant);
         else
             end_grant_quietly(worker, grant);

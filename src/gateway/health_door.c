@@ -59,9 +59,12 @@ static void visit_metrics(struct gather *gather, struct gather_part *part)
 {
     const struct scrape *scrape = CONTAINER_OF(gather, struct scrape, gather);
     struct sample *mine = &scrape->samples[part->worker->index];
+    const struct live_room *room;
 
     mine->metrics = part->worker->metrics;
     mine->metrics.topics = part->worker->rooms.count;
+    LIST_FOREACH(room, &part->worker->recorder.held_rooms, held_link)
+        mine->metrics.held_bytes += topic_held_bytes(&room->room.topic);
     arena_init(&mine->texts, SAMPLE_BYTES);
     sample_offenders(part->worker, mine);
 }

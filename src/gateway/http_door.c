@@ -20,6 +20,7 @@
 #include "gateway/gateway.h"
 #include "gateway/http_priv.h"
 #include "gateway/origin.h"
+#include "gateway/recording.h"
 #include "http/response.h"
 #include "net/tls.h"
 
@@ -175,6 +176,7 @@ static struct exchange *exchange_new(struct http_client *client)
 
 void exchange_end(struct exchange *x)
 {
+    recording_exchange(x);
     x->client->exchange = NULL;
     identity_unref(x->identity);
     buf_done(&x->body_buf);
@@ -285,6 +287,7 @@ void http_answer_head(struct exchange *x, struct http_response *res)
     buf_put(&headers, res->extra);
     res->extra = buf_str(&headers);
     res->is_head = x->request.method == HTTP_HEAD;
+    x->status = res->status;
     send_answer(client, res);
     buf_done(&headers);
 }
@@ -323,6 +326,7 @@ void exchange_fail_with(struct exchange *x, const struct failure *failure)
 {
     struct buf body;
 
+    x->outcome = failure->err;
     buf_init(&body, 1 << 20);
     http_problem_body(&body, failure->err, failure->detail, failure->members);
     answer(x, &(struct http_response){ .status = err_status(failure->err),
@@ -368,6 +372,7 @@ static void fail_head(struct http_client *client, enum err err, const char *why)
 
 static void on_still_authenticated(struct exchange *x, enum err err, const char *why)
 {
+    x->was_handled = !err;
     if (err)
         exchange_fail(x, err, "%s", why);
     else

@@ -16,6 +16,7 @@
 #include "gateway/grants.h"
 #include "gateway/moderation.h"
 #include "gateway/proposals.h"
+#include "gateway/recording.h"
 #include "topic/reading.h"
 
 enum {
@@ -48,19 +49,71 @@ static void reply_id(struct exchange *x, struct str id)
     buf_done(&out);
 }
 
-/* D7a: the same bytes again are not an error; they are not delivered again either. */
-static bool is_repeat(const struct topic *topic, const struct admission *a)
-{
-    const struct entry *entry =
-        ring_at(&topic->ring, ring_find(&topic->ring, a->id_hash));
+/* The answer to a post that waits until what was posted is durable. */
+struct late_answer {
+    struct recorder_waiter waiter;
+    struct exchange *x;
+    struct str id; /* in the next */
+    char text[ENVELOPE_MAX_ID];
+};
 
+static void on_durable(struct recorder_waiter *waiter)
+{
+    struct late_answer *late = CONTAINER_OF(waiter, struct late_answer, waiter);
+
+    reply_id(late->x, late->id);
+    free(late);
+}
+
+static void on_poster_gone(void *user)
+{
+    struct late_answer *late = user;
+
+    recorder_cancel(&late->waiter);
+    free(late);
+}
+
+/* ticket 0: at once. */
+static void reply_when_durable(struct exchange *x, struct str id, uint64_t ticket)
+{
+    struct late_answer *late;
+
+    if (!ticket) {
+        reply_id(x, id);
+        return;
+    }
+    late = xmalloc(sizeof(*late));
+    *late =
+        (struct late_answer){ .waiter = { .ticket = ticket, .on_durable = on_durable },
+                              .x = x };
+    late->id = (struct str){ memcpy(late->text, id.ptr, id.len), id.len };
+    exchange_on_gone(x, on_poster_gone, late);
+    recorder_wait(x->worker, &late->waiter);
+}
+
+/* What stands in the log under this id, or will; ptr NULL: nothing. */
+static struct str find_said(const struct topic *topic, uint64_t id_hash,
+                            uint64_t *ret_ticket)
+{
+    const struct entry *entry = ring_at(&topic->ring, ring_find(&topic->ring, id_hash));
+
+    if (!entry)
+        return topic_find_held(topic, id_hash, ret_ticket);
+    return entry->is_presence ? (struct str){} : entry_text(entry);
+}
+
+/* D7a: the same bytes again are not an error; they are not delivered again either. */
+static bool is_repeat(const struct topic *topic, const struct admission *a,
+                      uint64_t *ret_ticket)
+{
+    struct str said = find_said(topic, a->id_hash, ret_ticket);
     struct buf space;
     bool is_same;
 
-    if (!entry || entry->is_presence)
+    if (!said.ptr)
         return false;
     buf_init(&space, SIZE_MAX / 2);
-    is_same = str_eq(entry_text(entry), admission_text(a, &space));
+    is_same = str_eq(said, admission_text(a, &space));
     buf_done(&space);
     return is_same;
 }
@@ -110,8 +163,10 @@ static void post(struct exchange *x, struct live_room *room, enum dialect dialec
     struct topic *topic = &room->room.topic;
     struct refusal refusal;
     struct admission a;
+    uint64_t ticket = 0;
     enum err err;
 
+    x->holds_envelope = false;
     worker->metrics.envelopes_received++;
     worker->metrics.bytes_received += x->body.len;
     room_flush_presence(room);
@@ -127,19 +182,20 @@ static void post(struct exchange *x, struct live_room *room, enum dialect dialec
                             .now_ms = loop_now_ms(worker->loop),
                             .wall_ms = loop_wall_ms(worker->loop) };
     err = admit(&a, &refusal);
-    if (err == ERR_DUPLICATE_ID && is_repeat(topic, &a)) {
-        reply_id(x, a.env.id);
+    if (err == ERR_DUPLICATE_ID && is_repeat(topic, &a, &ticket)) {
+        reply_when_durable(x, a.env.id, ticket);
         return;
     }
     metrics_count_verdict(&worker->metrics, err);
     if (err) {
+        recording_refused(room, &a, &refusal);
         refuse(x, &a, &refusal);
         room_hear_refusal(room, &a, &refusal);
         return;
     }
     /* The answer leaves after this turn, so what follows has happened by then. */
     if (!a.is_executed)
-        reply_id(x, a.env.id);
+        reply_when_durable(x, a.env.id, a.ticket);
     if (a.has_sequel)
         moderation_carry_out(room, &a, a.is_executed ? x : NULL);
 }
@@ -149,6 +205,7 @@ void messages_post(struct exchange *x)
     struct live_room *room;
     enum dialect dialect;
 
+    x->holds_envelope = true;
     if (!is_json(x)) {
         exchange_fail(x, ERR_MEDIA_TYPE, "Post one envelope as application/json.");
         return;

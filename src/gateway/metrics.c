@@ -11,6 +11,7 @@ void metrics_count_verdict(struct metrics *metrics, enum err verdict)
     }
     metrics->envelopes_refused++;
     metrics->rate_limited += verdict == ERR_RATE_LIMITED;
+    metrics->unavailable += verdict == ERR_UNAVAILABLE;
     for (size_t i = 0; verdict && i < ERR_VIOLATIONS; i++)
         metrics->violations_by[i] += verdict == err_violations[i];
 }

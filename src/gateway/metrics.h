@@ -30,6 +30,9 @@
     X(presence_changes,     counter, "moot_presence_changes_total",     "Joins and leaves announced.") \
     X(presence_flushes,     counter, "moot_presence_flushes_total",     "Times that joins and leaves were announced, one or many.") \
     X(gaps,                 counter, "moot_replay_gaps_total",          "Reconnects that could not be continued from the ring.") \
+    X(unavailable,          counter, "moot_unavailable_total",          "Envelopes refused because they could not be made durable, or tables were full.") \
+    X(audit_dropped,        counter, "moot_audit_dropped_total",        "Records of async topics that found the queue full.") \
+    X(held_bytes,           gauge,   "moot_held_bytes",                 "Envelopes and presence that wait for the disk.") \
     X(topics,               gauge,   "moot_topics",                     "Topics that exist now.") \
     X(members,              gauge,   "moot_members",                    "Members present in topics now.") \
     X(http_connections,     gauge,   "moot_http_connections",           "HTTP connections open now.")

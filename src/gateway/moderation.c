@@ -9,6 +9,7 @@
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
 #include "gateway/invite.h"
+#include "gateway/recording.h"
 
 enum { ARENA_BYTES = 1 << 20 };
 
@@ -209,6 +210,8 @@ static void carry_out_grant(struct live_room *room, const struct admission *a)
              LOG_TEXT(holder.id), LOG_TEXT(a->sender->id));
     grant_ack_begin(&ack, room, S("granted"), terms.id);
     grant_ack_put(&ack, rights_find(rights, holder, terms.id));
+    recording_grant(room->worker, S("grant"), a->sender->id,
+                    rights_find(rights, holder, terms.id));
     grants_renew(room, a->command->target);
     grant_ack_send(&ack);
 }
@@ -226,6 +229,7 @@ static void revoke_grant(struct live_room *room, const struct admission *a,
     if (!grant)
         return; /* was asked before */
     grant_ack_put(ack, grant);
+    recording_grant(room->worker, S("revoke"), a->sender->id, grant);
     arena_init(&arena, ARENA_BYTES);
     for (; count < grant->capabilities.count && count < COUNT(revoked); count++)
         revoked[count] = arena_str(&arena, grant->capabilities.items[count]);
@@ -239,6 +243,7 @@ static void revoke_capabilities(struct live_room *room, const struct admission *
 {
     struct strike_terms terms = strike_of(a);
 
+    recording_strike(room, a);
     /* Was asked before. */
     (void)rights_strike(room->worker->rights, key_here(a, a->command->target), &terms);
     json_put_str(&ack->w, S("recipient"), a->command->target);

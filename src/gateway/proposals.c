@@ -25,6 +25,16 @@ static size_t put_envelope(const struct proposal *p, enum dialect dialect, size_
     return len;
 }
 
+/* Nobody has heard of it yet: it comes as an entry. */
+static bool is_held(const struct live_room *room, const struct proposal *p)
+{
+    const struct topic *topic = &room->room.topic;
+    uint64_t ticket;
+
+    return topic_is_holding(topic) &&
+           topic_find_held(topic, ring_hash(&topic->ring, p->id), &ticket).ptr;
+}
+
 void proposals_show(struct live_room *room, enum dialect dialect,
                     const struct proposals_showing *showing, struct json_writer *w)
 {
@@ -36,7 +46,7 @@ void proposals_show(struct live_room *room, enum dialect dialect,
     json_key(w, S("proposals"));
     json_array_open(w);
     while ((p = ledger_next_open(&room->room.ledger, p, now_ms))) {
-        if (showing->id.ptr && !str_eq(showing->id, p->id))
+        if ((showing->id.ptr && !str_eq(showing->id, p->id)) || is_held(room, p))
             continue;
         json_object_open(w);
         json_put_str(w, S("id"), p->id);

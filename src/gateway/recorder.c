@@ -3,11 +3,13 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/xalloc.h"
 #include "gateway/gateway.h"
 #include "gateway/room.h"
 
 enum {
+    GAP_MS = 250,            /* between looks whether there is place again */
     SPARE_MAX = 8,           /* batches kept for the next turns, */
     SPARE_BYTES = 256 << 10, /* none of them larger */
 };
@@ -111,7 +113,7 @@ static struct store_batch *open_batch(struct worker *worker)
     return &recorder->open->batch;
 }
 
-void recorder_flush(struct worker *worker)
+static void hand_over(struct worker *worker)
 {
     struct recorder *recorder = &worker->recorder;
     struct recorder_batch *batch = recorder->open;
@@ -125,7 +127,110 @@ void recorder_flush(struct worker *worker)
 
 static void on_handover(struct loop_task *task)
 {
-    recorder_flush(CONTAINER_OF(task, struct worker, recorder.handover));
+    hand_over(CONTAINER_OF(task, struct worker, recorder.handover));
+}
+
+void recorder_close(struct worker *worker)
+{
+    hand_over(worker);
+    worker->recorder.is_closed = true;
+    loop_timer_clear(worker->loop, &worker->recorder.gap_timer);
+}
+
+/* --- records that find no place --- */
+
+static size_t waiting_bytes(const struct worker *worker)
+{
+    const struct recorder_batch *open = worker->recorder.open;
+
+    return store_queued(gateway_store(worker->gateway)) + (open ? bytes_of(open) : 0);
+}
+
+static bool is_full(const struct worker *worker)
+{
+    return waiting_bytes(worker) > worker->settings->config->audit.queue;
+}
+
+[[gnu::cold]] static void drop(struct worker *worker, const struct audit_record *record)
+{
+    struct recorder *recorder = &worker->recorder;
+    struct live_room *room = record->topic.len ? room_find(worker, record->topic) : NULL;
+
+    worker->metrics.audit_dropped++;
+    if (room)
+        room->dropped++;
+    else
+        recorder->dropped++;
+    if (room && !link_is_set(&room->gap_link))
+        list_append(&recorder->gap_rooms, &room->gap_link);
+    if (loop_timer_is_set(&recorder->gap_timer))
+        return;
+    log_warn("audit.drop", "topic=%s waiting=%zu", LOG_TEXT(record->topic),
+             waiting_bytes(worker));
+    loop_timer_set(worker->loop, &recorder->gap_timer, GAP_MS);
+}
+
+static void note_gap(struct worker *worker, struct str topic, uint64_t count)
+{
+    struct json_writer w;
+    struct buf body;
+
+    log_warn("audit.gap", "topic=%s dropped=%llu", LOG_TEXT(topic),
+             (unsigned long long)count);
+    buf_init(&body, 256);
+    json_write_init(&w, &body);
+    json_object_open(&w);
+    json_put_uint(&w, S("dropped"), count);
+    json_object_close(&w);
+    (void)recorder_note(worker, AUDIT_ASYNC,
+                        &(struct audit_record){ .event = AUDIT_DROP,
+                                                .topic = topic,
+                                                .body = buf_str(&body) });
+    buf_done(&body);
+}
+
+static void tell_gap(struct live_room *room)
+{
+    uint64_t count = room->dropped;
+    struct announcement say;
+
+    room->dropped = 0;
+    note_gap(room->worker, room->room.topic.name, count);
+    notice_begin(&say, room, S("audit_gap"),
+                 S("The record was too slow: it does not hold all that was said here."));
+    json_put_uint(&say.w, S("dropped"), count);
+    announcement_end(&say);
+}
+
+/* There is place again, and for more than the notes of this. */
+static void on_gap(struct loop_timer *timer)
+{
+    struct worker *worker = CONTAINER_OF(timer, struct worker, recorder.gap_timer);
+    struct recorder *recorder = &worker->recorder;
+    uint64_t count = recorder->dropped;
+    struct live_room *room;
+    struct link told;
+
+    if (waiting_bytes(worker) > worker->settings->config->audit.queue / 2) {
+        loop_timer_set(worker->loop, timer, GAP_MS);
+        return;
+    }
+    list_init(&told);
+    list_splice(&told, &recorder->gap_rooms);
+    recorder->dropped = 0;
+    if (count)
+        note_gap(worker, S(""), count);
+    LIST_FOREACH(room, &told, gap_link) {
+        list_remove(&room->gap_link);
+        tell_gap(room);
+    }
+}
+
+void recorder_forget_room(struct live_room *room)
+{
+    list_remove(&room->held_link);
+    list_remove(&room->gap_link);
+    room->worker->recorder.dropped += room->dropped;
 }
 
 /* --- what is said --- */
@@ -135,16 +240,10 @@ bool recorder_is_able(const struct worker *worker)
     const struct store *store = gateway_store(worker->gateway);
     size_t max = worker->settings->config->audit.queue;
 
+    if (worker->recorder.is_closed)
+        return false;
     /* Twice as much as others may fill, so that these cannot shut it. */
     return !store_is_failing(store) && store_queued(store) / 2 <= max;
-}
-
-static bool is_full(const struct worker *worker)
-{
-    const struct recorder_batch *open = worker->recorder.open;
-    size_t queued = store_queued(gateway_store(worker->gateway));
-
-    return queued + (open ? bytes_of(open) : 0) > worker->settings->config->audit.queue;
 }
 
 uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
@@ -153,8 +252,12 @@ uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
     struct audit_record full = *record;
     struct store_batch *batch;
 
-    if (mode == AUDIT_OFF || (mode == AUDIT_ASYNC && is_full(worker)))
+    if (mode == AUDIT_OFF || worker->recorder.is_closed)
         return 0;
+    if (mode == AUDIT_ASYNC && is_full(worker)) {
+        drop(worker, record);
+        return 0;
+    }
     full.at_ms = loop_wall_ms(worker->loop);
     batch = open_batch(worker);
     audit_batch_add(&batch->records, &full);
@@ -163,20 +266,33 @@ uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
 
 uint64_t recorder_put(struct worker *worker, const struct store_item *item)
 {
+    if (worker->recorder.is_closed)
+        return 0;
     store_batch_put(open_batch(worker), item);
     return worker->recorder.ticket;
 }
 
 uint64_t recorder_remove(struct worker *worker, const struct store_item *item)
 {
+    if (worker->recorder.is_closed)
+        return 0;
     store_batch_remove(open_batch(worker), item);
     return worker->recorder.ticket;
 }
 
 uint64_t recorder_ticket(struct worker *worker)
 {
+    if (worker->recorder.is_closed)
+        return 0;
     (void)open_batch(worker);
     return worker->recorder.ticket;
+}
+
+uint64_t recorder_changes(const struct worker *worker)
+{
+    const struct recorder_batch *open = worker->recorder.open;
+
+    return open && open->batch.changes.len ? worker->recorder.ticket : 0;
 }
 
 /* --- who waits --- */
@@ -210,6 +326,7 @@ void recorder_init(struct worker *worker)
     list_init(&recorder->held_rooms);
     list_init(&recorder->gap_rooms);
     recorder->handover.run = on_handover;
+    recorder->gap_timer.on_fire = on_gap;
 }
 
 void recorder_done(struct worker *worker)

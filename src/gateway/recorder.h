@@ -20,6 +20,7 @@
 #include "loop/loop.h"
 #include "store/store.h"
 
+struct live_room;
 struct worker;
 
 enum audit_mode { AUDIT_OFF, AUDIT_ASYNC, AUDIT_REQUIRED };
@@ -34,8 +35,9 @@ struct recorder {
     struct link held_rooms;    /* with entries that wait */
     struct loop_task handover; /* of the open batch, when the turn's work is done */
     struct link gap_rooms;     /* of which records were dropped */
-    uint64_t dropped;          /* records of no room, since the last that was told */
+    uint64_t dropped;          /* records of no room, not yet told */
     struct loop_timer gap_timer;
+    bool is_closed;
 };
 
 void recorder_init(struct worker *worker);
@@ -55,12 +57,18 @@ uint64_t recorder_remove(struct worker *worker, const struct store_item *item);
  * before anything is. */
 uint64_t recorder_ticket(struct worker *worker);
 
+/* The ticket of the changes of state made since the last turn; 0: there are none. */
+uint64_t recorder_changes(const struct worker *worker);
+
 /* Can what must be durable be taken on? Not while the store fails, nor while far too much
  * waits for it. */
 bool recorder_is_able(const struct worker *worker);
 
-/* Hands over what is open now: when a worker ends. */
-void recorder_flush(struct worker *worker);
+/* Hands over what is open, and takes nothing more: before the store is closed. */
+void recorder_close(struct worker *worker);
+
+/* A room ends: nothing of it waits any more. */
+void recorder_forget_room(struct live_room *room);
 
 /* Someone who goes on when a ticket is durable: at once if it is. */
 struct recorder_waiter {

@@ -1,9 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What is recorded of rooms. */
 #include "gateway/recording.h"
+
+#include <stdio.h>
+
+#include "admit/command.h"
+#include "base/utf8.h"
+#include "gateway/grants.h"
+#include "json/json.h"
+
+enum {
+    HELD_BYTES = 16 << 20,    /* that may wait for the disk in one room */
+    REFUSED_BYTES = 16 << 10, /* of what was refused, */
+    REFUSED_FIELD = 256,      /* and of its fields */
+    BODY_BYTES = 1 << 20,
+    CONNECTION_ID = 48,
+};
 
 static struct live_room *room_of(const struct admission *a)
 {
     return CONTAINER_OF(a->room, struct live_room, room);
+}
+
+/* What nobody waits for. */
+static void note(struct live_room *room, struct audit_record *record)
+{
+    if (room->settings->audit == AUDIT_OFF)
+        return;
+    record->topic = room->room.topic.name;
+    (void)recorder_note(room->worker, AUDIT_ASYNC, record);
 }
 
 void recording_set(struct live_room *room)
@@ -12,9 +37,17 @@ void recording_set(struct live_room *room)
     room->room.must_be_durable = room->settings->audit == AUDIT_REQUIRED;
 }
 
+/* --- envelopes --- */
+
+static bool must_be_durable(const struct admission *a)
+{
+    return a->room->must_be_durable || admission_changes_state(a);
+}
+
 enum err recording_judge(struct admission *a, struct refusal *r)
 {
-    if (recorder_is_able(room_of(a)->worker))
+    if (topic_held_bytes(&a->room->topic) < HELD_BYTES &&
+        (!must_be_durable(a) || recorder_is_able(room_of(a)->worker)))
         return OK;
     return refusal_set(r, ERR_UNAVAILABLE, S(""), "the record cannot be written");
 }
@@ -32,9 +65,178 @@ uint64_t recording_admitted(struct admission *a, struct str text)
                                               .id = a->env.id,
                                               .correlation = a->env.correlation_id,
                                               .verdict = S("allowed"),
+                                              .by = admission_by(a),
                                               .body = text });
 
     /* What it changes is put into the same batch, at the latest when it is carried out,
      * before the loop goes on. */
     return admission_changes_state(a) ? recorder_ticket(worker) : ticket;
+}
+
+/* Bytes that are not even UTF-8 are nothing to be kept as a text. */
+static struct str refused_text(const struct admission *a, const struct refusal *refusal)
+{
+    if (refusal->err == ERR_UTF8)
+        return (struct str){};
+    return utf8_cut(a->text, REFUSED_BYTES);
+}
+
+void recording_refused(struct live_room *room, const struct admission *a,
+                       const struct refusal *refusal)
+{
+    note(room, &(struct audit_record){ .event = AUDIT_REFUSAL,
+                                       .participant = a->sender->id,
+                                       .kind = utf8_cut(admission_kind(a), REFUSED_FIELD),
+                                       .id = utf8_cut(a->env.id, REFUSED_FIELD),
+                                       .correlation =
+                                           utf8_cut(a->env.correlation_id, REFUSED_FIELD),
+                                       .verdict = str_of(err_name(refusal->err)),
+                                       .body = refused_text(a, refusal) });
+}
+
+uint64_t recording_said(struct live_room *room, const struct gateway_words *words)
+{
+    return recorder_note(room->worker, room->settings->audit,
+                         &(struct audit_record){ .event = AUDIT_ENVELOPE,
+                                                 .topic = room->room.topic.name,
+                                                 .kind = words->kind,
+                                                 .id = words->id,
+                                                 .correlation = words->correlation,
+                                                 .verdict = S("allowed"),
+                                                 .body = words->text });
+}
+
+/* --- who is here --- */
+
+uint64_t recording_presence(struct topic *topic, const struct presence_note *note)
+{
+    struct live_room *room = live_room_of(topic);
+    char id[SYSTEM_ID];
+
+    if (room->settings->audit == AUDIT_OFF)
+        return 0;
+    return recorder_note(
+        room->worker, room->settings->audit,
+        &(struct audit_record){ .event = AUDIT_PRESENCE,
+                                .topic = topic->name,
+                                .participant = note->participant->id,
+                                .kind = note->capabilities ? S("join") : S("leave"),
+                                .id = topic_presence_id(topic, note, id) });
+}
+
+/* As administrators see it in GET /admin/members. */
+static struct str connection_id(const struct worker *worker, uint64_t number,
+                                char out[static CONNECTION_ID])
+{
+    int len = snprintf(out, CONNECTION_ID, "ws-%zu-%llu", worker->index,
+                       (unsigned long long)number);
+
+    return (struct str){ out, (size_t)len };
+}
+
+void recording_connected(struct live_room *room, const struct connection_start *start)
+{
+    char id[CONNECTION_ID];
+    struct json_writer w;
+    struct buf body;
+
+    if (room->settings->audit == AUDIT_OFF)
+        return;
+    buf_init(&body, BODY_BYTES);
+    json_write_init(&w, &body);
+    json_object_open(&w);
+    json_put_str(&w, S("address"), str_of(start->address));
+    json_put_str(&w, S("token"), start->identity->token_name);
+    json_put_str(&w, S("dialect"), dialect_name(start->dialect));
+    json_object_close(&w);
+    note(room,
+         &(struct audit_record){ .event = AUDIT_CONNECT,
+                                 .participant = start->identity->id,
+                                 .kind = S("websocket"),
+                                 .id = connection_id(room->worker, start->number, id),
+                                 .verdict = S("allowed"),
+                                 .body = buf_str(&body) });
+    buf_done(&body);
+}
+
+void recording_disconnected(struct live_room *room, const struct connection_end *end)
+{
+    char id[CONNECTION_ID];
+    struct json_writer w;
+    struct buf body;
+
+    if (room->settings->audit == AUDIT_OFF)
+        return;
+    buf_init(&body, BODY_BYTES);
+    json_write_init(&w, &body);
+    json_object_open(&w);
+    if (end->code)
+        json_put_uint(&w, S("code"), end->code);
+    json_put_str(&w, S("reason"), end->reason);
+    json_object_close(&w);
+    note(room, &(struct audit_record){ .event = AUDIT_DISCONNECT,
+                                       .participant = end->id,
+                                       .kind = end->why,
+                                       .id = connection_id(room->worker, end->number, id),
+                                       .body = buf_str(&body) });
+    buf_done(&body);
+}
+
+/* --- rights --- */
+
+/* Grants for all topics belong to none, and are recorded. */
+static enum audit_mode mode_for(const struct worker *worker, struct str topic)
+{
+    const struct room_settings *settings =
+        topic.len ? room_settings_of(worker, topic) : NULL;
+
+    return settings && settings->audit == AUDIT_OFF ? AUDIT_OFF : AUDIT_ASYNC;
+}
+
+void recording_grant(struct worker *worker, struct str kind, struct str by,
+                     const struct grant *grant)
+{
+    enum audit_mode mode = mode_for(worker, grant->holder.topic);
+    struct json_writer w;
+    struct buf body;
+
+    if (mode == AUDIT_OFF)
+        return;
+    buf_init(&body, BODY_BYTES);
+    json_write_init(&w, &body);
+    json_object_open(&w);
+    json_put_str(&w, S("recipient"), grant->holder.id);
+    json_key(&w, S("grant"));
+    grant_write(grant, &w);
+    json_object_close(&w);
+    (void)recorder_note(worker, mode,
+                        &(struct audit_record){ .event = AUDIT_GRANT,
+                                                .topic = grant->holder.topic,
+                                                .participant = by,
+                                                .kind = kind,
+                                                .id = grant->id,
+                                                .body = buf_str(&body) });
+    buf_done(&body);
+}
+
+void recording_strike(struct live_room *room, const struct admission *a)
+{
+    struct json_writer w;
+    struct buf body;
+
+    if (room->settings->audit == AUDIT_OFF)
+        return;
+    buf_init(&body, BODY_BYTES);
+    json_write_init(&w, &body);
+    json_object_open(&w);
+    json_put_str(&w, S("recipient"), a->command->target);
+    json_key(&w, S("capabilities"));
+    capability_list_write(a->command->capabilities, &w);
+    json_object_close(&w);
+    note(room, &(struct audit_record){ .event = AUDIT_GRANT,
+                                       .participant = a->sender->id,
+                                       .kind = S("revoke"),
+                                       .id = a->command->id,
+                                       .body = buf_str(&body) });
+    buf_done(&body);
 }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "gateway/gateway_priv.h"
+#include "gateway/recording.h"
 
 struct reload {
     struct store_job job; /* files are read on the store's thread, not on a loop */
@@ -51,6 +52,7 @@ static void reload_finish(struct reload *reload)
         log_set_level(reload->settings->config->log);
         gateway_set_limits(gateway, reload->settings->config);
     }
+    recording_config(reload->worker, S("reload"), buf_str(&reload->problem));
     gateway->is_reloading = false;
     reload->on_done(reload->user, buf_str(&reload->problem));
     if (reload->gather.parts)

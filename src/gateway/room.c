@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
@@ -53,10 +54,23 @@ static uint64_t wall_ms(const struct topic *topic)
     return loop_wall_ms(room->worker->loop);
 }
 
+static void on_held(struct topic *topic)
+{
+    struct live_room *room = live_room_of(topic);
+
+    if (!link_is_set(&room->held_link))
+        list_append(&room->worker->recorder.held_rooms, &room->held_link);
+}
+
+static void on_turn(struct topic *topic, struct str id);
+
 static const struct topic_ops topic_ops = {
     .on_dirty = on_dirty,
     .on_presence = on_presence,
     .wall_ms = wall_ms,
+    .on_announce = recording_presence,
+    .on_held = on_held,
+    .on_turn = on_turn,
 };
 
 static void on_presence_due(struct loop_timer *timer)
@@ -70,13 +84,18 @@ void room_flush_presence(struct live_room *room)
 
     if (!topic_has_pending_presence(topic))
         return;
+    if (room->room.must_be_durable && !recorder_is_able(room->worker)) {
+        on_presence(topic); /* whoever comes and goes meanwhile was not here */
+        return;
+    }
     room->worker->metrics.presence_changes += topic_flush_presence(topic);
     room->worker->metrics.presence_flushes++;
 }
 
-void room_release(struct live_room *room, uint64_t durable [[maybe_unused]])
+void room_release(struct live_room *room, uint64_t durable)
 {
-    list_remove(&room->held_link);
+    if (topic_release(&room->room.topic, durable))
+        list_remove(&room->held_link);
 }
 
 struct live_room *room_find(const struct worker *worker, struct str topic)
@@ -122,7 +141,7 @@ void room_free(struct live_room *room)
     gateway_room_ended(worker->gateway);
     (void)map_remove(&worker->rooms, room->room.topic.name);
     list_remove(&room->dirty_link);
-    list_remove(&room->held_link);
+    recorder_forget_room(room);
     room_stay(room);
     loop_timer_clear(worker->loop, &room->presence_timer);
     ledger_done(&room->room.ledger);
@@ -364,8 +383,10 @@ static bool is_behind(const struct member *member)
     return member->is_blocked && member_waiting(member) > UNREAD_MAX;
 }
 
-void room_welcome_again(struct live_room *room, struct participant *participant)
+static void on_turn(struct topic *topic, struct str id)
 {
+    const struct participant *participant = participant_find(topic, id);
+    struct live_room *room = live_room_of(topic);
     struct member *member;
 
     LIST_FOREACH(member, &participant->members, peer_link) {
@@ -378,6 +399,14 @@ void room_welcome_again(struct live_room *room, struct participant *participant)
     }
 }
 
+void room_welcome_again(struct live_room *room, struct participant *participant)
+{
+    struct topic *topic = &room->room.topic;
+
+    if (!topic_hold_turn(topic, participant->id, recorder_changes(room->worker)))
+        on_turn(topic, participant->id);
+}
+
 /* --- what the gateway says to all --- */
 
 void announcement_begin(struct announcement *say, struct live_room *room,
@@ -386,6 +415,11 @@ void announcement_begin(struct announcement *say, struct live_room *room,
     struct system_head full = *head;
 
     say->room = room;
+    say->kind = head->kind;
+    say->correlation = utf8_cut(head->correlation_id, ENVELOPE_MAX_ID);
+    if (say->correlation.len)
+        memcpy(say->correlation_text, say->correlation.ptr, say->correlation.len);
+    say->correlation.ptr = say->correlation_text;
     say->id = topic_system_id(&room->room.topic, say->id_text);
     full.id = say->id;
     full.wall_ms = loop_wall_ms(room->worker->loop);
@@ -396,12 +430,17 @@ void announcement_begin(struct announcement *say, struct live_room *room,
 void announcement_end(struct announcement *say)
 {
     struct topic *topic = &say->room->room.topic;
+    struct gateway_words words = { .kind = say->kind,
+                                   .id = say->id,
+                                   .correlation = say->correlation };
 
     system_end(&say->w);
+    words.text = buf_str(&say->out);
     topic_append(topic,
-                 &(struct topic_entry){ .text = buf_str(&say->out),
+                 &(struct topic_entry){ .text = words.text,
                                         .id_hash = ring_hash(&topic->ring, say->id),
-                                        .was_checked = true });
+                                        .was_checked = true,
+                                        .ticket = recording_said(say->room, &words) });
     buf_done(&say->out);
 }
 

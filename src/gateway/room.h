@@ -22,6 +22,8 @@ struct live_room {
     struct link dirty_link;
     struct link linger_link;
     struct link held_link; /* among recorder.held_rooms */
+    struct link gap_link;  /* among recorder.gap_rooms, while records were dropped: */
+    uint64_t dropped;      /* so many, not yet told */
     size_t linger_bytes;   /* of envelopes, as counted while it lingers */
     struct loop_timer presence_timer;
     uint64_t empty_since_ms;
@@ -89,7 +91,8 @@ void room_welcome(struct live_room *room, struct member *member);
 /* Removes a participant and keeps it out for a while. */
 void room_kick(struct live_room *room, struct participant *participant);
 
-/* A fresh welcome to every member of the participant. */
+/* A fresh welcome to every member of the participant, when what has changed is durable.
+ */
 void room_welcome_again(struct live_room *room, struct participant *participant);
 
 /* Tells the room if payloads are looked into from now on, or no longer (D21). Call when
@@ -110,8 +113,11 @@ struct announcement {
     struct live_room *room;
     struct json_writer w;
     struct buf out;
+    struct str kind;
     struct str id; /* in `id_text` */
     char id_text[SYSTEM_ID];
+    struct str correlation; /* in the next */
+    char correlation_text[ENVELOPE_MAX_ID];
 };
 
 void announcement_begin(struct announcement *say, struct live_room *room,

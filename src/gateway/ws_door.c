@@ -20,6 +20,7 @@
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
 #include "gateway/moderation.h"
+#include "gateway/recording.h"
 #include "gateway/room.h"
 #include "gateway/upgrade.h"
 #include "gateway/ws_options.h"
@@ -95,13 +96,33 @@ static void copy_pending(struct ws_client *client, struct buf *out)
     }
 }
 
-static void leave_room(struct ws_client *client)
+/* The word that the record has for it. */
+static struct str ending_of(uint16_t code)
+{
+    switch (code) {
+    case 0: return S("lost");
+    case WS_CODE_NORMAL: return S("left");
+    case WS_CODE_GOING_AWAY: return S("going_away");
+    case WS_CODE_POLICY: return S("revoked");
+    case WS_CODE_REPLACED: return S("replaced");
+    case WS_CODE_KICKED: return S("kicked");
+    case WS_CODE_SLOW: return S("slow_consumer");
+    case WS_CODE_RATE: return S("rate_limited");
+    default: return S("failed");
+    }
+}
+
+/* code 0: the connection is gone without a word. */
+static void leave_room(struct ws_client *client, uint16_t code, struct str reason)
 {
     struct live_room *room;
 
     if (!member_topic(&client->member))
         return;
     room = live_room_of(member_topic(&client->member));
+    recording_disconnected(
+        room, &(struct connection_end){ client->identity->id, client->member.number,
+                                        ending_of(code), code, reason });
     member_leave(&client->member, loop_now_ms(client->worker->loop));
     client->worker->metrics.members--;
     room_tell_validation(room);
@@ -121,7 +142,7 @@ static void ws_close(struct ws_client *client, uint16_t code, struct str reason)
     buf_init(client->tail, SIZE_MAX / 2);
     copy_pending(client, client->tail);
     ws_close_write(client->tail, code, reason);
-    leave_room(client);
+    leave_room(client, code, reason);
     conn_pause_reads(&client->conn, false); /* to hear the peer's close */
     loop_timer_set(worker->loop, &client->timer, wait_ms);
     conn_wake(&client->conn);
@@ -176,12 +197,12 @@ static void client_free(struct ws_client *client)
     free(client);
 }
 
-static void on_end(struct conn *conn, enum err why [[maybe_unused]])
+static void on_end(struct conn *conn, enum err why)
 {
     struct ws_client *client = client_of(conn);
     struct worker *worker = client->worker;
 
-    leave_room(client);
+    leave_room(client, 0, str_of(err_name(why)));
     client->is_closing = true;
     list_remove(&client->link);
     loop_timer_clear(worker->loop, &client->timer);
@@ -226,13 +247,16 @@ static void send_error(struct ws_client *client, const struct admission *a,
 static void refuse(struct ws_client *client, const struct admission *a,
                    const struct refusal *refusal)
 {
+    struct live_room *room = live_room_of(member_topic(&client->member));
+
+    recording_refused(room, a, refusal);
     if (refusal->err == ERR_UTF8) {
         client->peer_has_closed = true; /* the connection has failed (RFC 6455 7.1.7) */
         ws_close(client, WS_CODE_UTF8, S("not UTF-8"));
         return;
     }
     send_error(client, a, refusal);
-    room_hear_refusal(live_room_of(member_topic(&client->member)), a, refusal);
+    room_hear_refusal(room, a, refusal);
     if (refusal->is_abuse)
         ws_close(client, WS_CODE_RATE, S("rate_limited: too fast for too long"));
 }
@@ -628,6 +652,9 @@ void ws_open(struct exchange *x)
         conn_cargo_done(&cargo);
         on_end(&client->conn, ERR_IO);
     } else {
+        recording_connected(room, &(struct connection_start){
+                                      client->identity, exchange_peer(x)->address,
+                                      worker->connection_count + 1, options.dialect });
         join_room(client, room, &upgrade, &options);
         set_timer(client);
     }

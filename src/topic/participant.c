@@ -167,7 +167,8 @@ void topic_forget_absent(struct topic *topic, uint64_t before_ms)
 
         if (absence->since_ms > before_ms)
             return;
-        if (link_is_set(&participant->pending_link) || must_stay(participant, before_ms))
+        if (link_is_set(&participant->pending_link) ||
+            must_stay(participant, before_ms) || hold_names(topic, participant))
             continue;
         forget(participant);
     }

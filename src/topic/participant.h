@@ -45,7 +45,7 @@ struct absence {
     uint64_t seen_seq; /* what came next when it was last here, or told of */
 };
 
-/* What the others have been told about a participant. */
+/* What the others have heard about a participant. */
 enum announced { ANNOUNCED_ABSENT, ANNOUNCED_PRESENT };
 
 struct participant {
@@ -63,6 +63,8 @@ struct participant {
     uint8_t announced;
     bool is_paused : 1;
     bool is_held : 1; /* paused by an administrator: others do not resume it */
+    bool is_told : 1; /* it is here, in the order of what was said; `announced` is what
+                       * has been heard of that */
     char text[];
 };
 

@@ -25,18 +25,13 @@ static bool is_present(const struct participant *participant)
     return participant->member_count > 0;
 }
 
-static bool was_announced(const struct participant *participant)
-{
-    return participant->announced == ANNOUNCED_PRESENT;
-}
-
 void presence_changed(struct participant *participant)
 {
     struct topic *topic = participant->topic;
     bool was_empty = list_is_empty(&topic->pending);
 
     list_remove(&participant->pending_link);
-    if (is_present(participant) == was_announced(participant))
+    if (is_present(participant) == participant->is_told)
         return;
     list_append(&topic->pending, &participant->pending_link);
     if (was_empty)
@@ -55,6 +50,12 @@ static struct str system_id(const struct topic *topic, uint64_t number,
 struct str topic_system_id(struct topic *topic, char out[static SYSTEM_ID])
 {
     return system_id(topic, ++topic->system_count, out);
+}
+
+struct str topic_presence_id(const struct topic *topic, const struct presence_note *note,
+                             char out[static SYSTEM_ID])
+{
+    return system_id(topic, note->number, out);
 }
 
 struct str presence_write(const struct topic *topic, const struct presence_note *note,
@@ -84,14 +85,19 @@ struct str presence_write(const struct topic *topic, const struct presence_note 
 }
 
 /* From now on the room knows; `element` is what the announcement says of who came. */
-static void note_announced(struct participant *participant, struct str element)
+static void note_announced(const struct presence_note *note, struct str element)
 {
+    struct participant *participant = note->participant;
     struct topic *topic = participant->topic;
 
-    if (is_present(participant)) {
+    if (note->capabilities) {
         participant->announced = ANNOUNCED_PRESENT;
         topic->present_count++;
-        roster_add(participant, element);
+        if (participant->capabilities == note->capabilities &&
+            participant->type == note->type)
+            roster_add(participant, element);
+        else
+            roster_drop(topic); /* its rights have changed meanwhile */
     } else {
         participant->announced = ANNOUNCED_ABSENT;
         topic->present_count--;
@@ -99,30 +105,6 @@ static void note_announced(struct participant *participant, struct str element)
     }
     if (participant->absence)
         participant->absence->seen_seq = topic->ring.next_seq;
-}
-
-/* Writes and appends the entry; `out` is the caller's, to be used for many. Returns what
- * it was made from, which the ring holds for now. */
-static struct presence_note announce(struct participant *participant, struct buf *out)
-{
-    struct topic *topic = participant->topic;
-    bool joins = is_present(participant);
-    struct presence_note note = { .participant = participant,
-                                  .capabilities =
-                                      joins ? participant->capabilities : NULL,
-                                  .wall_ms = topic->ops->wall_ms(topic),
-                                  .number = ++topic->system_count & PRESENCE_NUMBERS,
-                                  .type = participant->type };
-    struct str element = presence_write(topic, &note, DIALECT_SLASH, out);
-    char id[SYSTEM_ID];
-
-    topic_append(
-        topic, &(struct topic_entry){
-                   .text = buf_str(out),
-                   .id_hash = ring_hash(&topic->ring, system_id(topic, note.number, id)),
-                   .presence = &note });
-    note_announced(participant, element);
-    return note;
 }
 
 /* --- batches --- */
@@ -178,7 +160,15 @@ void presence_batch_write(struct presence_batch *batch, struct buf *out)
     buf_clear(&batch->elements);
 }
 
-/* --- the flush --- */
+/* --- into the log --- */
+
+void presence_run_begin(struct presence_run *run, struct topic *topic)
+{
+    run->topic = topic;
+    buf_init(&run->text, SIZE_MAX / 2);
+    for (size_t i = 0; i < DIALECT_COUNT; i++)
+        presence_batch_init(&run->batches[i]);
+}
 
 static void send_batch(struct topic *topic, struct presence_batch *batch,
                        enum dialect dialect)
@@ -193,48 +183,84 @@ static void send_batch(struct topic *topic, struct presence_batch *batch,
     buf_done(&text);
 }
 
-/* Announces one change and adds it to the batch of each dialect that wants them. */
-static void announce_in(struct participant *participant,
-                        struct presence_batch *batches[static DIALECT_COUNT],
-                        struct buf *text)
+void presence_run_end(struct presence_run *run)
+{
+    for (size_t i = 0; i < DIALECT_COUNT; i++)
+        send_batch(run->topic, &run->batches[i], (enum dialect)i);
+}
+
+void presence_run_done(struct presence_run *run)
+{
+    presence_run_end(run);
+    for (size_t i = 0; i < DIALECT_COUNT; i++)
+        presence_batch_done(&run->batches[i]);
+    buf_done(&run->text);
+}
+
+static void add_to_batch(struct presence_run *run, const struct presence_note *note,
+                         enum dialect dialect)
+{
+    struct presence_batch *batch = &run->batches[dialect];
+
+    if (!topic_has_lane(run->topic, PRESENCE_BATCH, dialect))
+        return;
+    if (dialect != DIALECT_SLASH)
+        (void)presence_write(run->topic, note, dialect, &run->text);
+    presence_batch_add(batch, buf_str(&run->text));
+    if (batch->elements.len >= BATCH_BYTES)
+        send_batch(run->topic, batch, dialect);
+}
+
+void presence_enter(struct presence_run *run, const struct presence_note *note)
+{
+    struct topic *topic = run->topic;
+    struct str element = presence_write(topic, note, DIALECT_SLASH, &run->text);
+    char id[SYSTEM_ID];
+
+    topic_enter(
+        topic, &(struct topic_entry){
+                   .text = buf_str(&run->text),
+                   .id_hash = ring_hash(&topic->ring, topic_presence_id(topic, note, id)),
+                   .presence = note });
+    note_announced(note, element);
+    for (size_t i = 0; i < DIALECT_COUNT; i++)
+        add_to_batch(run, note, (enum dialect)i);
+}
+
+/* --- the flush --- */
+
+/* What changed gets its place in the order, and enters the log if it need not wait. */
+static void announce(struct participant *participant, struct presence_run *run)
 {
     struct topic *topic = participant->topic;
-    struct presence_note note = announce(participant, text);
+    bool joins = is_present(participant);
+    struct presence_note note = { .participant = participant,
+                                  .capabilities =
+                                      joins ? participant->capabilities : NULL,
+                                  .wall_ms = topic->ops->wall_ms(topic),
+                                  .number = ++topic->system_count & PRESENCE_NUMBERS,
+                                  .type = participant->type };
+    uint64_t ticket = topic->ops->on_announce ? topic->ops->on_announce(topic, &note) : 0;
 
-    for (size_t i = 0; i < DIALECT_COUNT; i++) {
-        if (!batches[i])
-            continue;
-        if (i != DIALECT_SLASH)
-            (void)presence_write(topic, &note, (enum dialect)i, text);
-        presence_batch_add(batches[i], buf_str(text));
-        if (batches[i]->elements.len >= BATCH_BYTES)
-            send_batch(topic, batches[i], (enum dialect)i);
-    }
+    participant->is_told = joins;
+    if (ticket || topic_is_holding(topic))
+        hold_presence(topic, &note, ticket);
+    else
+        presence_enter(run, &note);
 }
 
 size_t topic_flush_presence(struct topic *topic)
 {
-    struct presence_batch space[DIALECT_COUNT];
-    struct presence_batch *batches[DIALECT_COUNT] = {};
     struct participant *participant;
-    struct buf text;
+    struct presence_run run;
     size_t count = 0;
 
-    for (size_t i = 0; i < DIALECT_COUNT; i++) {
-        presence_batch_init(&space[i]);
-        if (topic_has_lane(topic, PRESENCE_BATCH, (enum dialect)i))
-            batches[i] = &space[i];
-    }
-    buf_init(&text, SIZE_MAX / 2);
+    presence_run_begin(&run, topic);
     LIST_FOREACH(participant, &topic->pending, pending_link) {
         list_remove(&participant->pending_link);
-        announce_in(participant, batches, &text);
+        announce(participant, &run);
         count++;
     }
-    for (size_t i = 0; i < DIALECT_COUNT; i++) {
-        send_batch(topic, &space[i], (enum dialect)i);
-        presence_batch_done(&space[i]);
-    }
-    buf_done(&text);
+    presence_run_done(&run);
     return count;
 }

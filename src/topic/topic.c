@@ -37,6 +37,7 @@ void topic_done(struct topic *topic)
     MAP_FOREACH(participant, &topic->participants)
         participant_free(participant);
     map_done(&topic->participants);
+    hold_free(topic->hold);
     roster_drop(topic);
     ring_done(&topic->ring);
     lane_done(&topic->native);
@@ -381,6 +382,14 @@ static void append_to_lanes(struct topic *topic, const struct topic_entry *entry
 }
 
 void topic_append(struct topic *topic, const struct topic_entry *entry)
+{
+    if (entry->ticket || topic_is_holding(topic))
+        hold_entry(topic, entry);
+    else
+        topic_enter(topic, entry);
+}
+
+void topic_enter(struct topic *topic, const struct topic_entry *entry)
 {
     size_t frame_len = append_headed(&topic->native, entry->text);
 

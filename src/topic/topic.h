@@ -20,6 +20,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "envelope/envelope.h"
+#include "topic/hold.h"
 #include "topic/member.h"
 #include "topic/participant.h"
 #include "topic/ring.h"
@@ -46,6 +47,13 @@ struct topic_ops {
     void (*on_presence)(struct topic *topic);
     /* The time, for what the gateway itself says in the room. */
     uint64_t (*wall_ms)(const struct topic *topic);
+    /* Presence is about to be announced; returns the ticket it waits for, 0: none. May be
+     * NULL, like the next ones where tickets are never given. */
+    uint64_t (*on_announce)(struct topic *topic, const struct presence_note *note);
+    /* Something is held: call topic_release() when its ticket is due. */
+    void (*on_held)(struct topic *topic);
+    /* See topic_hold_turn(). */
+    void (*on_turn)(struct topic *topic, struct str id);
 };
 
 /* Someone who waits for the next entry (long polls). */
@@ -61,6 +69,7 @@ struct topic {
     struct lane native;
     struct link lanes; /* all others */
     struct ring ring;
+    struct hold *hold; /* what is not in the log yet; NULL: nothing ever was */
     struct map participants;
     struct link absent;  /* absences, the longest first */
     struct link pending; /* participants whose change is to be announced */
@@ -160,12 +169,18 @@ struct topic_entry {
     uint64_t ticket; /* it is held until this is released; 0: it need not wait */
 };
 
-/* The only way into the log; admission has been decided. */
+/* The only way into the log; admission has been decided. What has a ticket, or comes
+ * behind what has one, is held until then. */
 void topic_append(struct topic *topic, const struct topic_entry *entry);
 
-static inline bool topic_is_holding(const struct topic *topic [[maybe_unused]])
+/* Does anything wait for its ticket (hold.h), and how much? */
+static inline bool topic_is_holding(const struct topic *topic)
 {
-    return false;
+    return topic->hold && topic->hold->count;
+}
+static inline size_t topic_held_bytes(const struct topic *topic)
+{
+    return topic->hold ? topic->hold->bytes : 0;
 }
 
 /* Announces what changed since the last time, as system/presence envelopes; returns how
@@ -176,9 +191,12 @@ static inline bool topic_has_pending_presence(const struct topic *topic)
     return !list_is_empty(&topic->pending);
 }
 
-/* A fresh id for an envelope of the gateway, in `out`; borrowed from it. */
+/* A fresh id for an envelope of the gateway, in `out`; borrowed from it. And the one that
+ * presence of this number has. */
 enum { SYSTEM_ID = 44 };
 struct str topic_system_id(struct topic *topic, char out[static SYSTEM_ID]);
+struct str topic_presence_id(const struct topic *topic, const struct presence_note *note,
+                             char out[static SYSTEM_ID]);
 
 /* Tells up to *budget members that there is something to pull, judges the slow ones, and
  * takes those told off the budget. Where it runs out the round goes on next time. Returns

@@ -49,6 +49,9 @@ void member_send_around(struct member *member, struct str text, size_t at,
 
 void topic_mark_dirty(struct topic *topic);
 
+/* Puts it into the lanes and the ring: topic_append() of what need not wait. */
+void topic_enter(struct topic *topic, const struct topic_entry *entry);
+
 /* The lane for who joins so, made with its first user and dropped with its last. */
 struct lane *topic_lane_use(struct topic *topic, const struct join *join);
 void topic_lane_leave(struct topic *topic, struct lane *lane);
@@ -93,6 +96,17 @@ static inline bool presence_batch_is_empty(const struct presence_batch *batch)
 {
     return batch->elements.len == 0;
 }
+
+/* Presence that enters the log in a row, in one batch for those that want batches. */
+struct presence_run {
+    struct topic *topic;
+    struct presence_batch batches[DIALECT_COUNT];
+    struct buf text;
+};
+void presence_run_begin(struct presence_run *run, struct topic *topic);
+void presence_enter(struct presence_run *run, const struct presence_note *note);
+void presence_run_end(struct presence_run *run); /* more may follow */
+void presence_run_done(struct presence_run *run);
 
 /* The participant's presence may have changed: it is announced with the next flush. */
 void presence_changed(struct participant *participant);

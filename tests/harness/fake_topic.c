@@ -116,7 +116,34 @@ static uint64_t wall_ms(const struct topic *topic)
     return fake_of((struct topic *)(uintptr_t)topic)->wall_ms;
 }
 
-static const struct topic_ops topic_ops = { on_dirty, on_presence, wall_ms };
+static uint64_t on_announce(struct topic *topic,
+                            const struct presence_note *note [[maybe_unused]])
+{
+    return fake_of(topic)->ticket;
+}
+
+static void on_held(struct topic *topic)
+{
+    fake_of(topic)->held_count++;
+}
+
+/* A text for those whose turn it is. */
+static void on_turn(struct topic *topic, struct str id)
+{
+    struct member *member;
+
+    LIST_FOREACH(member, &participant_find(topic, id)->members, peer_link)
+        member_send(member, S("turn"), FRAME_COUNTS);
+}
+
+static const struct topic_ops topic_ops = {
+    .on_dirty = on_dirty,
+    .on_presence = on_presence,
+    .wall_ms = wall_ms,
+    .on_announce = on_announce,
+    .on_held = on_held,
+    .on_turn = on_turn,
+};
 
 static const struct topic_settings roomy = {
     .duplicate = DUPLICATE_SHARE,
@@ -240,7 +267,8 @@ void fake_say(struct fake_topic *fake, struct member *sender, struct str text,
                                         .id_hash = ring_hash(&fake->topic.ring, text),
                                         .to = to,
                                         .to_count = count,
-                                        .sender = sender });
+                                        .sender = sender,
+                                        .ticket = fake->ticket });
 }
 
 void fake_wake(struct topic *topic)

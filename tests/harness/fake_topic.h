@@ -39,6 +39,8 @@ struct fake_topic {
     uint64_t joined; /* numbers the members */
     size_t dirty_count;
     size_t presence_count;
+    uint64_t ticket; /* of what is said and announced */
+    size_t held_count;
 };
 
 /* NULL: settings that limit nothing. */

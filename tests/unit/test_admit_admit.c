@@ -30,7 +30,9 @@ static void on_end(struct member *member [[maybe_unused]],
 {
 }
 
-static const struct topic_ops topic_ops = { on_topic, on_topic, wall_ms };
+static const struct topic_ops topic_ops = {
+    .on_dirty = on_topic, .on_presence = on_topic, .wall_ms = wall_ms, .on_held = on_topic
+};
 static const struct member_ops member_ops = { .on_ready = on_ready, .on_end = on_end };
 
 struct gate {

@@ -206,7 +206,9 @@ static uint64_t wall_ms(const struct topic *)
     return NOW_MS;
 }
 
-static const struct topic_ops topic_ops = { on_topic, on_topic, wall_ms };
+static const struct topic_ops topic_ops = {
+    .on_dirty = on_topic, .on_presence = on_topic, .wall_ms = wall_ms, .on_held = on_topic
+};
 
 struct gate {
     struct room room;
