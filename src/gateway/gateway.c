@@ -98,6 +98,7 @@ static enum err block_signals(sigset_t *ret)
     sigaddset(ret, SIGINT);
     sigaddset(ret, SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is the store's business */
     return pthread_sigmask(SIG_BLOCK, ret, NULL) ? ERR_IO : OK;
 }
 

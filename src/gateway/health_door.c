@@ -8,6 +8,7 @@
 #include "gateway/offenders.h"
 #include "gateway/page.h"
 #include "gateway/room.h"
+#include "store/record.h"
 
 enum { SAMPLE_BYTES = 64 << 10 }; /* of topics and ids: more than a hundred ones need */
 
@@ -16,12 +17,28 @@ void health_get(struct exchange *x)
     exchange_reply(x, 200, S("text/plain; charset=utf-8"), S("ok\n"));
 }
 
+/* Is there a topic that stops where the record does? */
+static bool must_record(const struct settings *settings)
+{
+    for (size_t i = 0; i < settings->named_count; i++)
+        if (settings->named_rooms[i].audit == AUDIT_REQUIRED)
+            return true;
+    return settings->config->topics.open && settings->rooms.audit == AUDIT_REQUIRED;
+}
+
 void ready_get(struct exchange *x)
 {
-    if (gateway_is_ready(x->worker->gateway))
-        exchange_reply(x, 200, S("text/plain; charset=utf-8"), S("ready\n"));
-    else
+    struct gateway *gateway = x->worker->gateway;
+    bool is_failing = store_is_failing(gateway_store(gateway));
+
+    if (!gateway_is_ready(gateway))
         exchange_fail(x, ERR_UNAVAILABLE, "The server is stopping.");
+    else if (is_failing && must_record(x->worker->settings))
+        exchange_fail(x, ERR_UNAVAILABLE, "The record cannot be written.");
+    else
+        exchange_reply(x, 200, S("text/plain; charset=utf-8"),
+                       is_failing ? S("ready, but the record cannot be written\n")
+                                  : S("ready\n"));
 }
 
 void page_get(struct exchange *x)
@@ -69,6 +86,33 @@ static void visit_metrics(struct gather *gather, struct gather_part *part)
     sample_offenders(part->worker, mine);
 }
 
+static void put_metric(struct buf *out, const char *name, const char *type,
+                       const char *help, uint64_t value)
+{
+    buf_putf(out, "# HELP %s %s\n# TYPE %s %s\n%s ", name, help, name, type, name);
+    buf_putu(out, value);
+    buf_putc(out, '\n');
+}
+
+/* What the store has to tell is there once, whatever the number of workers. */
+static void write_store(struct store *store, struct buf *out)
+{
+    struct store_health health;
+
+    store_health(store, &health);
+    put_metric(out, "moot_store_failing", "gauge",
+               "1 while the store cannot be written, else 0.", health.is_failing);
+    put_metric(out, "moot_store_failures_total", "counter",
+               "Commits that failed and were made again.", health.failures);
+    put_metric(out, "moot_store_commits_total", "counter", "Commits.", health.commits);
+    put_metric(out, "moot_store_queued_bytes", "gauge",
+               "Records and changes that wait for the disk.", health.queued_bytes);
+    put_metric(out, "moot_audit_records_total", "counter",
+               "Records written since the start.", health.records);
+    put_metric(out, "moot_audit_head", "gauge", "Number of the last durable record.",
+               health.head.seq);
+}
+
 static void write_samples(const struct scrape *scrape, struct buf *out)
 {
     struct offenders worst = {};
@@ -82,6 +126,7 @@ static void write_samples(const struct scrape *scrape, struct buf *out)
             offenders_add(&worst, &sample->offenders.worst[k]);
     }
     metrics_write(&total, out);
+    write_store(gateway_store(scrape->gather.origin->gateway), out);
     offenders_write(&worst, out);
 }
 

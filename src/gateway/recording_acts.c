@@ -106,22 +106,42 @@ void recording_exchange(const struct exchange *x)
         note_unjudged(x);
 }
 
-/* The settings in force, secrets left out as in `moot config print`. */
+/* The settings in force, secrets left out as in `moot config print`, and comments. */
+static void put_settings(const struct config *config, struct json_writer *w)
+{
+    struct buf all, text;
+    struct str rest;
+
+    buf_init(&all, BODY_BYTES);
+    buf_init(&text, BODY_BYTES);
+    config_print(config, &all);
+    rest = buf_str(&all);
+    while (rest.len) {
+        struct str line = str_cut(&rest, '\n');
+
+        if (str_starts(str_trim(line), S("#")))
+            continue;
+        buf_put(&text, line);
+        buf_putc(&text, '\n');
+    }
+    json_put_str(w, S("settings"), buf_str(&text));
+    buf_done(&text);
+    buf_done(&all);
+}
+
 void recording_config(struct worker *worker, struct str kind, struct str problem)
 {
     struct json_writer w;
-    struct buf body, text;
+    struct buf body;
 
-    buf_init(&body, BODY_BYTES);
-    buf_init(&text, BODY_BYTES);
-    config_print(worker->settings->config, &text);
+    buf_init(&body, 2 * BODY_BYTES);
     json_write_init(&w, &body);
     json_object_open(&w);
     json_put_str(&w, S("file"), worker->settings->config->file);
     if (problem.len)
         json_put_str(&w, S("problem"), problem);
     else
-        json_put_str(&w, S("settings"), buf_str(&text));
+        put_settings(worker->settings->config, &w);
     json_object_close(&w);
     (void)recorder_note(
         worker, AUDIT_ASYNC,
@@ -129,7 +149,6 @@ void recording_config(struct worker *worker, struct str kind, struct str problem
                                 .kind = kind,
                                 .verdict = problem.len ? S("invalid") : S("allowed"),
                                 .body = buf_str(&body) });
-    buf_done(&text);
     buf_done(&body);
 }
 
