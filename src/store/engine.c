@@ -3,5 +3,5 @@
 
 const struct engine_ops *engine_for(const struct store_setup *setup)
 {
-    return setup->url.len ? NULL : &sqlite_engine;
+    return setup->url.len ? &postgres_engine : &sqlite_engine;
 }

@@ -64,8 +64,6 @@ static enum err open_engine(struct store *store, char **ret_why)
 {
     enum err err;
 
-    if (!store->ops)
-        return store_fail(ERR_CONFLICT, ret_why, "no such kind of store");
     err = store_connect(store, ret_why);
     if (err)
         return err;

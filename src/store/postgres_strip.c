@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Retention: bodies go, the oldest first, and with them the words they are found by. The
+ * question is put together from constant parts.
+ */
+#include <stdlib.h>
+
+#include "store/postgres_priv.h"
+
+enum { BYTEA_OID = 17, LIST_MAX = 1 << 24 };
+
+/* Of one topic, or of all but a list of them. */
+static const char *const topic_is[] = { "sha256(topic) = sha256($1::bytea)",
+                                        "topic <> ALL ($1::bytea[])" };
+
+/* Before a time, that is, before the first record of that time or later; or what has so
+ * many bytes, or more, of later bodies behind it. */
+static const char *const by_age =
+    "SELECT seq FROM moot.record WHERE body IS NOT NULL AND %s"
+    " AND at_ms < $2::bigint AND $3::bigint = 0"
+    " ORDER BY seq LIMIT $4::bigint";
+static const char *const by_both =
+    "SELECT seq FROM (SELECT seq, at_ms, sum(body_bytes) OVER (ORDER BY seq DESC) AS kept"
+    " FROM moot.record WHERE body IS NOT NULL AND %s) AS bodies"
+    " WHERE at_ms < $2::bigint OR kept > $3::bigint ORDER BY seq LIMIT $4::bigint";
+
+static const char *const remove_them =
+    "), gone AS (UPDATE moot.record r SET body = NULL, words = ts_delete(r.words, ARRAY("
+    "SELECT lexeme FROM unnest(r.words) WHERE lexeme NOT LIKE ':%' OR lexeme = ':*'))"
+    " FROM chosen WHERE r.seq = chosen.seq RETURNING r.seq, r.body_bytes)"
+    " SELECT count(*), coalesce(sum(body_bytes), 0)::bigint, coalesce(min(seq), 0),"
+    " coalesce(max(seq), 0) FROM gone";
+
+static void put_number(struct buf *out, size_t number)
+{
+    for (int shift = 24; shift >= 0; shift -= 8)
+        buf_putc(out, (char)(number >> shift));
+}
+
+/* bytea[] in binary: dimensions, no NULLs, type, length, first index, elements. */
+static void put_list(struct buf *out, const struct str *items, size_t count)
+{
+    put_number(out, count > 0);
+    put_number(out, 0);
+    put_number(out, BYTEA_OID);
+    if (count == 0)
+        return;
+    put_number(out, count);
+    put_number(out, 1);
+    for (size_t i = 0; i < count; i++) {
+        put_number(out, items[i].len);
+        buf_put(out, items[i]);
+    }
+}
+
+enum err postgres_strip(struct engine *engine, const struct engine_strip *strip,
+                        struct engine_stripped *ret)
+{
+    struct postgres *pg = postgres_of(engine);
+    bool is_rest = strip->topic.len == 0;
+    struct postgres_args args = {};
+    struct buf sql, list;
+    PGresult *r = NULL;
+    enum err err;
+
+    buf_init(&sql, 4096);
+    buf_init(&list, LIST_MAX);
+    put_list(&list, strip->others, strip->other_count);
+    buf_put(&sql, S("WITH chosen AS ("));
+    buf_putf(&sql, strip->max_bytes ? by_both : by_age, topic_is[is_rest]);
+    buf_put(&sql, str_of(remove_them));
+    postgres_arg_bytes(&args, is_rest ? buf_str(&list) : strip->topic);
+    postgres_arg_number(&args, strip->before_ms);
+    postgres_arg_number(&args, strip->max_bytes);
+    postgres_arg_number(&args, strip->limit);
+    err = postgres_ask(pg, buf_cstr(&sql), &args, &r);
+    if (!err)
+        *ret = (struct engine_stripped){ .count = postgres_number(pg, r, 0, 0),
+                                         .bytes = postgres_number(pg, r, 0, 1),
+                                         .first_seq = postgres_number(pg, r, 0, 2),
+                                         .last_seq = postgres_number(pg, r, 0, 3) };
+    postgres_clear(pg, r);
+    buf_done(&list);
+    buf_done(&sql);
+    return err;
+}
