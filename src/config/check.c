@@ -214,6 +214,20 @@ static enum err check_limits(struct reader *reader, const struct node *limits)
     return OK;
 }
 
+/* The rest of the address is libpq's to read. What stands there is not repeated: it may
+ * be a secret. */
+static enum err check_store(struct reader *reader, const struct node *node)
+{
+    struct str url = reader->config->store;
+
+    if (url.len == 0 || str_starts(url, S("postgresql://")) ||
+        str_starts(url, S("postgres://")))
+        return OK;
+    return FAIL(
+        reader, node->mark,
+        "store must begin with postgresql://; without it there are files in data");
+}
+
 enum err check_config(struct reader *reader, const struct node *root, void *object)
 {
     struct config *config = object;
@@ -222,6 +236,8 @@ enum err check_config(struct reader *reader, const struct node *root, void *obje
     if (!config->limits.outbox_soft)
         config->limits.outbox_soft = config->limits.outbox / 2;
     err = check_limits(reader, node_find(root, S("limits")));
+    if (!err)
+        err = check_store(reader, node_find(root, S("store")));
     if (err)
         return err;
     return check_unique_tokens(reader);

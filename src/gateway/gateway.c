@@ -115,7 +115,7 @@ static void raise_file_limit(void)
 static enum err open_data(struct gateway *gateway)
 {
     const char *data = gateway->options->data;
-    struct store_setup setup = { .data = data };
+    struct store_setup setup = { .data = data, .url = gateway->settings->config->store };
     CLEANUP(xfreep) char *why = NULL;
     enum err err = data_lock(data, &gateway->lock_fd);
 

@@ -307,6 +307,9 @@ static const struct {
     { S("limits: { outbox_soft: 3MiB }"),           "1:24: outbox (2097152 bytes) must be at least outbox_soft (3145728 bytes)" },
     { S("limits: { head: 4KiB }"),                  "1:17: head (4096 bytes) must be at least uri (8192 bytes)" },
     { S("tls: { key: a }"),                         "1:6: tls needs both \"certificate\" and \"key\"" },
+    { S("log: info\nstore: mysql://a:b@c/d"),      "2:8: store must begin with postgresql://; without it there are files in data" },
+    { S("store: postgresql:x"),                     "1:8: store must begin with postgresql://; without it there are files in data" },
+    { S("store: '***'"),                            "1:8: store must begin with postgresql://; without it there are files in data" },
     /* tokens */
     { S("tokens: { a: b }"),                        "1:9: tokens must be a list" },
     { S("tokens: [a]"),                             "1:10: token must be a mapping" },
