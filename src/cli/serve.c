@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/place.h"
 #include "config/config.h"
 #include "gateway/gateway.h"
 
@@ -48,24 +49,6 @@ static void adjust(struct config *config, void *user)
         config->workers = adjustment->workers;
 }
 
-static int load(const char *path, struct config **ret)
-{
-    struct config_problem problem = {};
-    struct buf out;
-
-    if (!path) {
-        *ret = config_default();
-        return CLI_OK;
-    }
-    if (config_load(path, ret, &problem) == OK)
-        return CLI_OK;
-    buf_init(&out, 4096);
-    config_problem_put(&problem, &out);
-    (void)cli_fail("%s", buf_cstr(&out));
-    buf_done(&out);
-    return CLI_FAILED;
-}
-
 static int serve(void *fields, char **arguments [[maybe_unused]],
                  size_t count [[maybe_unused]])
 {
@@ -80,7 +63,7 @@ static int serve(void *fields, char **arguments [[maybe_unused]],
         return cli_fail("--workers is a number from 0 (one per core) to 64");
     adjustment.has_workers = o->workers != NULL;
     adjustment.workers = (size_t)workers;
-    code = load(o->config, &config);
+    code = cli_load_config(o->config, &config);
     if (code)
         return code;
     adjust(config, &adjustment);

@@ -17,6 +17,7 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/input.h"
+#include "cli/place.h"
 #include "cli/result.h"
 #include "gateway/tokens.h"
 #include "json/json.h"
@@ -28,6 +29,7 @@ struct token_options {
     const char *token_file;
     const char *ca;
     const char *data;
+    const char *config;
     const char *topics;
     const char *capabilities;
     const char *profile;
@@ -43,17 +45,25 @@ struct token_options {
 
 struct target {
     struct cli_server server;
-    struct buf data;
+    struct cli_place place;
 };
 
-static void target_init(struct target *target, const struct token_options *o)
+static int target_init(struct target *target, const struct token_options *o)
 {
-    buf_init(&target->data, 4096);
-    cli_data_directory(o->data, S(""), &target->data);
+    int code = cli_place_init(&target->place, o->config, o->data);
+
+    if (code)
+        return code;
     target->server = (struct cli_server){ .url = o->server,
                                           .token_file = o->token_file,
                                           .ca = o->ca,
-                                          .data = buf_cstr(&target->data) };
+                                          .data = target->place.setup.data };
+    return CLI_OK;
+}
+
+static void target_done(struct target *target)
+{
+    cli_place_done(&target->place);
 }
 
 /* Only `create` may begin a data directory; the others would find it empty. */
@@ -63,23 +73,23 @@ enum if_missing { REFUSE, BEGIN };
 static int open_store(const struct target *target, enum if_missing if_missing,
                       struct store **ret, int *ret_lock)
 {
-    struct store_setup setup = { .data = target->server.data };
-    char path[4096];
     CLEANUP(xfreep) char *why = NULL;
     enum err err;
 
-    (void)snprintf(path, sizeof(path), "%s/moot.db", target->server.data);
-    if (if_missing == REFUSE && access(path, F_OK) != 0)
+    if (cli_place_is_elsewhere(&target->place))
+        return cli_fail("the gateway of %s keeps its tokens elsewhere: name its settings "
+                        "with --config",
+                        target->server.data);
+    if (if_missing == REFUSE && !cli_place_has_store(&target->place))
         return cli_fail("no server runs on %s, and it holds no data",
                         target->server.data);
     err = data_lock(target->server.data, ret_lock);
-
     if (err == ERR_CONFLICT)
         return cli_fail("a server uses %s but does not answer on its local socket",
                         target->server.data);
     if (err)
         return cli_fail("%s: %s", target->server.data, strerror(errno));
-    err = store_open(&setup, ret, &why);
+    err = store_open(&target->place.setup, ret, &why);
     if (err) {
         (void)close(*ret_lock);
         return cli_fail("%s", why ? why : err_name(err));
@@ -281,13 +291,16 @@ static int create_token(void *fields, char **arguments, size_t count [[maybe_unu
     enum err err;
     int code;
 
+    code = target_init(&target, o);
+    if (code)
+        return code;
     buf_init(&body, 1 << 20);
     code = write_create(o, arguments[0], &body);
     if (code) {
         buf_done(&body);
+        target_done(&target);
         return code;
     }
-    target_init(&target, o);
     err = cli_call(&target.server, "POST", S("/admin/tokens"), buf_str(&body), &answer);
     if (err == ERR_NOT_FOUND)
         code = with_store(&target, BEGIN, create_in_store,
@@ -295,7 +308,7 @@ static int create_token(void *fields, char **arguments, size_t count [[maybe_unu
     else
         code = err ? CLI_FAILED : print_answer(o, &answer);
     buf_done(&answer.body);
-    buf_done(&target.data);
+    target_done(&target);
     buf_done(&body);
     return code;
 }
@@ -420,7 +433,9 @@ static int list_tokens(void *fields, char **arguments [[maybe_unused]],
     enum err err;
     int code;
 
-    target_init(&target, o);
+    code = target_init(&target, o);
+    if (code)
+        return code;
     err = cli_call(&target.server, "GET", S("/admin/tokens"), S(""), &answer);
     if (err == ERR_NOT_FOUND)
         code = with_store(&target, REFUSE, list_in_store, o);
@@ -430,7 +445,7 @@ static int list_tokens(void *fields, char **arguments [[maybe_unused]],
         code = answer.status >= 400 ? cli_report(&answer)
                                     : print_list(o, buf_str(&answer.body));
     buf_done(&answer.body);
-    buf_done(&target.data);
+    target_done(&target);
     return code;
 }
 
@@ -458,7 +473,9 @@ static int revoke_token(void *fields, char **arguments, size_t count [[maybe_unu
     enum err err;
     int code;
 
-    target_init(&target, o);
+    code = target_init(&target, o);
+    if (code)
+        return code;
     buf_init(&path, 4096);
     buf_put(&path, S("/admin/tokens/"));
     cli_put_segment(&path, str_of(arguments[0]));
@@ -475,11 +492,16 @@ static int revoke_token(void *fields, char **arguments, size_t count [[maybe_unu
     }
     buf_done(&answer.body);
     buf_done(&path);
-    buf_done(&target.data);
+    target_done(&target);
     return code;
 }
 
 /* --- the commands --- */
+
+/* clang-format off */
+#define CONFIG_OPTION \
+    { "--config", "FILE", "the gateway's settings: they say where it keeps things", OPT(config) }
+/* clang-format on */
 
 static const struct cli_option create_options[] = {
     { "--profile", "NAME",
@@ -494,6 +516,7 @@ static const struct cli_option create_options[] = {
     { "--name", "NAME", "the token's own name; default: the id and a suffix", OPT(name) },
     { "--expires", "WHEN", "24h, 7d, or an RFC 3339 date; default: never", OPT(expires) },
     { "--json", NULL, "answer as JSON", OPT(json) },
+    CONFIG_OPTION,
     CLI_WHERE(struct token_options),
 };
 
@@ -504,7 +527,8 @@ const struct cli_command cli_token_create = {
     .more =
         "The secret goes to standard output, everything else to standard error. While a\n"
         "server runs on the data directory the token works at once; profiles of its\n"
-        "settings file are known only then.\n\n"
+        "settings file are known only then. Without one the store is opened: name the\n"
+        "settings with --config where that is a database.\n\n"
         "  moot token create bot --profile proposer --topics room,lobby --expires 7d\n",
     .options = create_options,
     .option_count = COUNT(create_options),
@@ -516,6 +540,7 @@ const struct cli_command cli_token_create = {
 
 static const struct cli_option list_options[] = {
     { "--json", NULL, "answer as JSON", OPT(json) },
+    CONFIG_OPTION,
     CLI_WHERE(struct token_options),
 };
 
@@ -529,7 +554,8 @@ const struct cli_command cli_token_list = {
     .options_size = sizeof(struct token_options),
 };
 
-static const struct cli_option revoke_options[] = { CLI_WHERE(struct token_options) };
+static const struct cli_option revoke_options[] = { CONFIG_OPTION,
+                                                    CLI_WHERE(struct token_options) };
 
 const struct cli_command cli_token_revoke = {
     .name = "token revoke",

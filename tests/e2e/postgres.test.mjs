@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gateway whose store is a PostgreSQL: what it keeps, where, and who else may.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { people, program, startGateway } from './gateway.mjs';
+import { missing, startPostgres } from './postgres.mjs';
+
+let postgres, gateway;
+
+const settings = () => ({ store: postgres.url, tokens: people('alice', 'bob') });
+const moot = (...args) => spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 });
+const tokens = (...args) => moot('token', 'list', '--json', ...args);
+const names = (json) => JSON.parse(json).tokens.map((token) => token.name).sort();
+
+before(async () => {
+    if (missing)
+        return;
+    postgres = await startPostgres();
+    gateway = await startGateway(settings());
+}, { timeout: 120_000 });
+after(async () => {
+    await gateway?.stop();
+    await postgres?.remove();
+});
+
+test('nothing but keys and first tokens lies in the data directory', { skip: missing }, () => {
+    const files = fs.readdirSync(gateway.data);
+
+    assert.deepEqual(files.filter((name) => name.includes('.db')), []);
+    for (const name of ['audit.key', 'redact.key', 'admin.token'])
+        assert.ok(files.includes(name), name);
+    assert.equal(fs.statSync(path.join(gateway.data, 'audit.key')).mode & 0o777, 0o600);
+});
+
+test('a token outlives a restart', { skip: missing }, async () => {
+    const token = gateway.adminToken();
+    const { status, json } = await gateway.request('POST /admin/tokens', { token, json: { id: 'carol', profile: 'human', name: 'carol-1' } });
+
+    assert.equal(status, 201);
+    await gateway.kill();
+    gateway = await gateway.restart();
+    const carol = await gateway.join('carol', { token: json.token });
+    await carol.close();
+    const [[hash]] = await postgres.query("SELECT length(hash) FROM moot.token WHERE name = 'carol-1'");
+    assert.equal(hash, '32');
+});
+
+test('a second gateway is refused, and told why', { skip: missing }, async () => {
+    await assert.rejects(startGateway(settings()),
+        /moot ended with 1: .*store\.open.*PostgreSQL: another gateway uses this database \(connected from this machine, server process \d+\)/s);
+});
+
+test('an address is neither logged nor printed', { skip: missing }, async () => {
+    const store = postgres.url.replace('moot@', 'moot:sesame@').replace('postgres?', 'nowhere?');
+    const file = path.join(gateway.data, 'secret.yaml');
+
+    fs.writeFileSync(file, JSON.stringify({ store }));
+    await assert.rejects(startGateway({ store }), (error) => {
+        assert.match(error.message, /database "nowhere" does not exist/);
+        assert.doesNotMatch(error.message, /sesame/);
+        return true;
+    });
+    for (const command of [['config', 'print', file], ['config', 'check', file], ['token', 'list', '--config', file]]) {
+        const { stdout, stderr } = moot(...command);
+        assert.doesNotMatch(stdout + stderr, /sesame/);
+    }
+    assert.match(moot('config', 'print', file).stdout, /^store: "\*\*\*"/m);
+    fs.writeFileSync(file, JSON.stringify({ store: 'mysql://ann:sesame@x/y' }));
+    const { status, stderr } = moot('config', 'check', file);
+    assert.equal(status, 1);
+    assert.match(stderr, /secret\.yaml:1:\d+: store must begin with postgresql:\/\//);
+    assert.doesNotMatch(stderr, /sesame/);
+});
+
+test('the command line uses the database while no gateway does', { skip: missing }, async () => {
+    const { config, data } = gateway;
+
+    assert.ok(names(tokens('--data', data).stdout).includes('carol-1'), 'through the gateway');
+    await gateway.kill();
+    const kept = tokens('--config', config, '--data', data);
+    assert.deepEqual(names(kept.stdout), ['admin', 'carol-1', 'human']);
+    assert.equal(moot('token', 'revoke', 'carol-1', '--config', config, '--data', data).stdout, 'revoked carol-1\n');
+    const made = moot('token', 'create', 'dave', '--profile', 'human', '--config', config, '--data', data);
+    assert.equal(made.status, 0, made.stderr);
+    for (const args of [['list'], ['create', 'eve', '--profile', 'human']]) {
+        const { status, stderr } = moot('token', ...args, '--data', data);
+        assert.equal(status, 1);
+        assert.match(stderr, /keeps its tokens elsewhere: name its settings with --config/);
+    }
+    assert.deepEqual(fs.readdirSync(data).filter((name) => name.includes('.db')), []);
+    gateway = await gateway.restart();
+    const dave = await gateway.join('dave', { token: made.stdout.trim() });
+    await dave.close();
+});
+
+test('a database belongs to the key it began with', { skip: missing }, async () => {
+    await gateway.kill();
+    await assert.rejects(startGateway(settings()), /audit\.key is not the key of this record/);
+    gateway = await gateway.restart();
+});
