@@ -6,12 +6,18 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { people, program, startGateway } from './gateway.mjs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { expect, people, program, startGateway } from './gateway.mjs';
 import { missing, startPostgres } from './postgres.mjs';
 
 let postgres, gateway;
 
-const settings = () => ({ store: postgres.url, tokens: people('alice', 'bob') });
+const settings = () => ({
+    store: postgres.url,
+    topics: { named: { strict: { audit: 'required' } } },
+    tokens: people('alice', 'bob'),
+});
 const moot = (...args) => spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 });
 const tokens = (...args) => moot('token', 'list', '--json', ...args);
 const names = (json) => JSON.parse(json).tokens.map((token) => token.name).sort();
@@ -101,4 +107,57 @@ test('a database belongs to the key it began with', { skip: missing }, async () 
     await gateway.kill();
     await assert.rejects(startGateway(settings()), /audit\.key is not the key of this record/);
     gateway = await gateway.restart();
+});
+
+// Says something every now and then, until it is told to stop.
+class Talker {
+    said = [];
+    isTalking = true;
+
+    constructor(client) {
+        this.client = client;
+        this.ended = (async () => {
+            while (this.isTalking) {
+                this.said.push(client.chat('something').id);
+                await pause(2);
+            }
+        })();
+    }
+
+    stop() {
+        this.isTalking = false;
+        return this.ended;
+    }
+}
+
+const chats = (client) => client.frames.map((frame) => frame.json).filter((json) => json.kind === 'chat').map((json) => json.id);
+
+test('a crash of the database under load loses nothing that was heard, and the gateway resumes', { skip: missing }, async () => {
+    const alice = await gateway.join('alice', { topic: 'strict' });
+    const bob = await gateway.join('bob', { topic: 'strict' });
+    const talker = new Talker(alice);
+    const isRefusal = (json) => json.kind === 'system/error' && json.payload.error === 'unavailable';
+
+    for (const how of ['immediate', 'fast']) {
+        await expect(bob, (json) => json.kind === 'chat');
+        await postgres.stop(how);
+        await expect(alice, isRefusal);
+        await postgres.start();
+        const after = talker.said.length;
+        await expect(bob, (json) => talker.said.indexOf(json.id) >= after, 'what is said when it is back');
+    }
+    await talker.stop();
+    let last;
+    do
+        last = alice.chat('the end').id;
+    while ((await expect(alice, (json) => json.id === last || json.correlation_id?.includes(last))).id !== last);
+    await expect(bob, (json) => json.id === last);
+    const kept = await postgres.query("SELECT convert_from(id, 'UTF8') FROM moot.record"
+        + " WHERE topic = 'strict' AND kind = 'chat' AND verdict = 'allowed' ORDER BY seq");
+    assert.deepEqual(chats(bob), kept.map(([id]) => id));
+    const refused = alice.frames.filter((frame) => isRefusal(frame.json)).length;
+    assert.equal(kept.length + refused, talker.said.length + 1);
+    assert.deepEqual(await postgres.query('SELECT count(*) = max(seq) FROM moot.record'), [['t']]);
+    await alice.close();
+    await bob.close();
 });
