@@ -20,6 +20,7 @@ enum {
 static const char *const pragmas = "PRAGMA synchronous = FULL;"
                                    "PRAGMA foreign_keys = ON;"
                                    "PRAGMA trusted_schema = OFF;"
+                                   "PRAGMA cell_size_check = ON;"
                                    "PRAGMA secure_delete = ON;"
                                    "PRAGMA cache_size = -16384;"
                                    "PRAGMA journal_size_limit = 67108864;";
@@ -216,7 +217,7 @@ static enum err open_reader(struct sqlite_engine *sqlite, const char *data,
     err = open_db(sqlite, file, SQLITE_OPEN_READONLY, ret_why);
     if (!err)
         err = sqlite_check(sqlite->db, FILE_RECORD, file, ret_why);
-    if (!err && run(sqlite, "PRAGMA trusted_schema = OFF"))
+    if (!err && run(sqlite, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"))
         err = fail_open(sqlite, file, ret_why);
     return err;
 }

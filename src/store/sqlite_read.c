@@ -43,20 +43,32 @@ static sqlite3_stmt *begin_read(struct sqlite_engine *sqlite,
     return select;
 }
 
+/* A damaged tree may lead anywhere. */
+static bool is_behind(const struct audit_query *query, uint64_t before, uint64_t seq)
+{
+    if (query->order == AUDIT_OLDEST_FIRST)
+        return seq > before;
+    return seq > 0 && (!before || seq < before);
+}
+
 enum err sqlite_read(struct engine *engine, const struct audit_query *query,
                      bool (*on_record)(void *user, const struct audit_record *),
                      void *user)
 {
     struct sqlite_engine *sqlite = sqlite_of(engine);
     sqlite3_stmt *select = begin_read(sqlite, query);
-    struct audit_record record;
+    struct audit_record record = { .seq = query->after_seq };
     size_t count = 0;
     enum err err = OK;
     int result = SQLITE_DONE;
 
     while ((!query->limit || count < query->limit) &&
            (result = sqlite3_step(select)) == SQLITE_ROW) {
+        uint64_t before = record.seq;
+
         err = sqlite_record(sqlite, select, &record);
+        if (!err && !is_behind(query, before, record.seq))
+            err = sqlite_damaged(sqlite, "record", record.seq);
         if (err)
             break;
         if (!audit_query_fits(query, &record))

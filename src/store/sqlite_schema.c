@@ -116,17 +116,21 @@ static enum err run(sqlite3 *db, const char *sql)
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? OK : ERR_IO;
 }
 
-/* A file of ours that we understand, or an empty one. */
+/* A file of ours that we understand, or an empty one. Views and triggers, which would run
+ * when the file is read or written, are not ours. */
 static enum err check_version(sqlite3 *db, const struct format *format, const char *path,
                               char **ret_why)
 {
     int64_t version = ask(db, "PRAGMA user_version");
     int64_t application = ask(db, "PRAGMA application_id");
     int64_t objects = ask(db, "SELECT count(*) FROM sqlite_schema");
+    int64_t active = ask(db, "SELECT count(*) FROM sqlite_schema"
+                             " WHERE type NOT IN ('table', 'index')");
 
-    if (version < 0 || application < 0 || objects < 0)
+    if (version < 0 || application < 0 || objects < 0 || active < 0)
         return fail_db(db, path, ret_why);
-    if (application != format->application_id && (application || version || objects))
+    if (active ||
+        (application != format->application_id && (application || version || objects)))
         return store_fail(ERR_CONFLICT, ret_why, "%s: not a %s of this program", path,
                           format->what);
     if (version > format->version)
@@ -144,6 +148,9 @@ enum err sqlite_check(sqlite3 *db, enum sqlite_file file, const char *path,
     enum err err = check_version(db, format, path, ret_why);
     int64_t version = err ? 0 : ask(db, "PRAGMA user_version");
 
+    if (!err && version == 0)
+        return store_fail(ERR_CONFLICT, ret_why, "%s: not a %s of this program", path,
+                          format->what);
     if (!err && version < format->version)
         return store_fail(ERR_CONFLICT, ret_why,
                           "%s: made by an older version of this program (format %lld, "

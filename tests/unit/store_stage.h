@@ -163,7 +163,7 @@ static inline struct str items_of(const struct stage *stage, enum store_section 
 
 /* The whole record, checked: nothing is missing, every hash fits. */
 struct walk {
-    struct audit_head head;
+    struct audit_head begin, head;
     uint64_t count, bodies;
     uint64_t checkpoints;
     struct str installation;
@@ -222,7 +222,8 @@ static inline void walk_all(const struct stage *stage, struct walk *walk)
     CHECK_INT(ops->origin(engine, &origin, installation), OK);
     walk->installation = origin.installation;
     memcpy(walk->public_key, origin.public_key, sizeof(walk->public_key));
-    audit_chain_begin(origin.installation, &walk->head);
+    audit_chain_begin(origin.installation, &walk->begin);
+    walk->head = walk->begin;
     CHECK_INT(ops->read(engine, &query, walk_record, walk), OK);
     CHECK_INT(ops->checkpoints(engine, 0, walk_checkpoint, walk), OK);
     CHECK_INT(ops->head(engine, &head, &signed_seq), OK);

@@ -162,6 +162,11 @@ TEST(files_that_are_not_ours_are_left_alone)
         { "audit.db", true, "PRAGMA application_id = 1297043284",
           "not a record of this program" },
         { "audit.db", false, "CREATE TABLE x (y)", "not a record of this program" },
+        { "audit.db", true,
+          "CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM body; END",
+          "not a record of this program" },
+        { "moot.db", true, "DROP TABLE item; CREATE VIEW item AS SELECT * FROM token",
+          "not a store of this program" },
     };
 
     FOR_EACH_CASE(c, cases) {
@@ -201,5 +206,33 @@ TEST(what_cannot_be_opened_is_explained)
     CHECK(why && strstr(why, "not a database"));
     free(why);
     CHECK(store == NULL);
+    stage_done(&stage);
+}
+
+/* A data directory of the first version, as its migration made it. */
+TEST(an_old_file_is_brought_to_our_version)
+{
+    struct stage stage;
+    struct store *store;
+    struct seen seen;
+
+    stage_init(&stage);
+    tamper(stage_path(&stage, "moot.db"),
+           "PRAGMA application_id = 1297043284;"
+           "CREATE TABLE token ("
+           "  name TEXT NOT NULL PRIMARY KEY CHECK (length(name) > 0),"
+           "  hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),"
+           "  id TEXT NOT NULL, topics TEXT NOT NULL, capabilities TEXT NOT NULL,"
+           "  profile TEXT NOT NULL, type TEXT NOT NULL,"
+           "  is_admin INTEGER NOT NULL CHECK (is_admin IN (0, 1)),"
+           "  created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL"
+           ") STRICT, WITHOUT ROWID;"
+           "INSERT INTO token VALUES ('old', zeroblob(32), CAST(x'616c00696365' AS TEXT),"
+           " '[\"*\"]', '[\"chat\"]', '', 'human', 1, 1700000000000, 0);"
+           "PRAGMA user_version = 1");
+    store = stage_open(&stage);
+    CHECK_STR(names_of(store, &seen), S("old "));
+    store_close(store);
+    CHECK_STR(items_of(&stage, STORE_GRANT), S(""));
     stage_done(&stage);
 }
