@@ -13,12 +13,12 @@
 #include "audit/line.h"
 #include "store/store.h"
 
-/* How much of the bodies is kept. */
+/* How much of the bodies is kept: of one topic; or, with topic "", of all that have no
+ * entry of their own and of what belongs to none, taken together. */
 struct store_retention {
-    struct str topic; /* "": of all topics that have no entry of their own, and of what
-                       * belongs to none */
-    uint64_t age_ms;  /* 0: for ever */
-    uint64_t bytes;   /* of one topic's bodies; 0: any number */
+    struct str topic;
+    uint64_t age_ms; /* 0: for ever */
+    uint64_t bytes;  /* 0: any number */
 };
 
 struct store_audit {

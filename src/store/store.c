@@ -68,6 +68,7 @@ static enum err open_engine(struct store *store, char **ret_why)
     if (err)
         return err;
     store->signed_ms = clock_mono_ms();
+    store_retention_begin(store);
     return audit_redactor_new((struct str_list){}, (struct str){}, &store->plain, NULL,
                               NULL);
 }
@@ -178,6 +179,7 @@ static void change_audit(struct store *store, struct store_entry *entry)
 
     store_audit_free(store->audit);
     store->audit = change->audit;
+    store_retention_begin(store);
     free(change);
 }
 

@@ -27,6 +27,15 @@ struct store_group {
     struct audit_checkpoint checkpoint;
 };
 
+/* Where retention stands. */
+struct store_retaining {
+    const struct str *named; /* topics with a rule of their own; in the settings' arena */
+    size_t named_count;
+    size_t rule;                             /* the next one */
+    enum { RETAIN_AGE, RETAIN_SIZE } reason; /* and which half of it */
+    uint64_t due_ms;                         /* monotonic; UINT64_MAX: never */
+};
+
 struct store {
     char *data, *url;
     struct store_setup setup; /* made of these */
@@ -42,6 +51,7 @@ struct store {
     struct audit_head head;       /* durable */
     uint64_t checkpoint_seq;      /* durable */
     uint64_t signed_ms;           /* monotonic */
+    struct store_retaining retaining;
     uint64_t backoff_ms;
     struct store_entry *taken; /* out of the queue, in order */
     struct store_group group;
@@ -75,6 +85,19 @@ void store_enqueue(struct store *store, struct store_entry *entry);
 
 /* The writer's thread, until the store closes. */
 void *store_write_all(void *store);
+
+/* --- retention.c --- */
+
+/* The settings have changed. */
+void store_retention_begin(struct store *store);
+
+/* One step within a transaction: what it has removed is in *ret, with its text in `body`;
+ * an event other than AUDIT_RETENTION: nothing. */
+enum err store_retention_step(struct store *store, struct audit_record *ret,
+                              struct buf *body);
+
+/* It failed: not again at once. */
+void store_retention_postpone(struct store *store);
 
 void store_group_init(struct store_group *group);
 void store_group_done(struct store_group *group);

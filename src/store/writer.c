@@ -57,12 +57,14 @@ static bool take_queue(struct store *store)
     return store->taken != NULL;
 }
 
-/* Something is taken, or it is time to sign; false: the store closes. */
+/* Something is taken, or it is time to sign or to remove; false: the store closes. */
 static bool wait_for_work(struct store *store)
 {
-    uint64_t due_ms = has_unsigned(store) ? store->signed_ms + SIGN_MS : UINT64_MAX;
+    uint64_t due_ms = store->retaining.due_ms;
     bool goes_on;
 
+    if (has_unsigned(store) && store->signed_ms + SIGN_MS < due_ms)
+        due_ms = store->signed_ms + SIGN_MS;
     (void)pthread_mutex_lock(&store->mutex);
     while (!store->first && !store->is_closing && clock_mono_ms() < due_ms)
         wait_until(store, due_ms);
@@ -224,7 +226,8 @@ static struct str redact(struct store *store, struct str body)
     return arena_str(&group->bodies, buf_str(&group->body));
 }
 
-/* The record as it is kept, the next in the chain. */
+/* The record as it is kept, the next in the chain. What retention says of itself must be
+ * read by whoever verifies. */
 static void chain_record(struct store *store, const struct audit_record *noted)
 {
     struct audit_record *record = add_record(&store->group);
@@ -232,7 +235,7 @@ static void chain_record(struct store *store, const struct audit_record *noted)
     *record = *noted;
     if (!record->at_ms)
         record->at_ms = clock_wall_ms();
-    if (record->body.ptr)
+    if (record->body.ptr && record->event != AUDIT_RETENTION)
         record->body = redact(store, record->body);
     audit_seal_body(record);
     audit_chain(&store->group.head, record);
@@ -370,6 +373,42 @@ static void commit_group(struct store *store, bool is_closing)
     end_group(store, is_durable ? OK : ERR_IO);
 }
 
+/* --- retention --- */
+
+static enum err retain_step(struct store *store)
+{
+    struct store_group *group = &store->group;
+    struct audit_record record;
+    enum err err = store_retention_step(store, &record, &group->body);
+
+    if (err || record.event != AUDIT_RETENTION)
+        return err;
+    group->head = store->head;
+    chain_record(store, &record);
+    return store->engine->ops->append(store->engine, group->records, group->count);
+}
+
+/* A step when it is due, in a transaction of its own. Where nobody knows whether that was
+ * committed, the head tells, and the group is what it may be. */
+static void retain(struct store *store)
+{
+    enum err err;
+
+    if (!store->engine || clock_mono_ms() < store->retaining.due_ms)
+        return;
+    err = store->engine->ops->begin(store->engine);
+    if (!err)
+        err = retain_step(store);
+    err = store_end(store, err ? ERR_IO : OK);
+    if (!err && store->group.count)
+        note_commit(store);
+    if (err) {
+        store_retention_postpone(store);
+        recover_idle(store);
+    }
+    end_group(store, OK);
+}
+
 /* --- the thread --- */
 
 static void take_entries(struct store *store)
@@ -396,6 +435,7 @@ void *store_write_all(void *user)
         take_entries(store);
         commit_group(store, false);
         recover_idle(store);
+        retain(store);
     }
     commit_group(store, true);
     return NULL;
