@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "audit/line.h"
 #include "store/record.h"
 #include "store/store.h"
@@ -15,7 +17,17 @@ enum engine_role { ENGINE_WRITER, ENGINE_READER };
 struct engine {
     const struct engine_ops *ops;
     char problem[256]; /* what happened last, without secrets */
+    /* How long `read` may take, which nothing else heeds: */
+    const atomic_bool *is_cancelled; /* set by anyone: ERR_CLOSED; may be NULL */
+    uint64_t until_ns;               /* monotonic: ERR_AGAIN when it is later; 0: never */
+    uint64_t reached_seq;            /* then the cursor behind all it has looked at */
+    bool has_damaged_index;          /* it was found so, and not used */
 };
+
+static inline bool engine_is_cancelled(const struct engine *engine)
+{
+    return engine->is_cancelled && atomic_load(engine->is_cancelled);
+}
 
 /* Which bodies go: of this topic, recorded before this time, or the oldest until so many
  * bytes are left. Never those of retention records. Rules that overlap are not in force

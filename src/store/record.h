@@ -70,12 +70,19 @@ struct store_read {
     struct audit_query query;              /* a limit is given; texts stay until `done` */
     atomic_bool is_cancelled;              /* set it, and `done` comes soon */
     struct audit_batch page;               /* what was found */
-    bool has_more;                         /* behind the last of the page */
+    bool has_more;                         /* go on from here: */
+    uint64_t reached_seq;                  /* the cursor behind all that was looked at */
     enum err err;                          /* ERR_IO; ERR_CLOSED: it was cancelled */
     struct store_read *next;               /* the store's, as below */
     struct loop_mail mail;
 };
 
+/* A page ends with the limit, with a few MiB, or after half a second, so that others get
+ * their turn: it may be empty and there may be more nevertheless. From any thread; all
+ * reads have been answered when the store is closed. */
+enum { STORE_PAGE_BYTES = 4 << 20 };
+void store_read_init(struct store_read *read, struct loop *loop);
+void store_read_done(struct store_read *read);
 void store_query(struct store *store, struct store_read *read);
 
 /* --- questions without a store --- */

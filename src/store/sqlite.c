@@ -6,12 +6,14 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "store/search.h"
 #include "store/sqlite_priv.h"
 #include "store/store_priv.h"
 
 enum {
     BUSY_MS = 5000,
-    WAL_PAGES = 8192, /* 32 MiB: then the log is moved into the file */
+    WAL_PAGES = 8192,       /* 32 MiB: then the log is moved into the file */
+    PROGRESS_STEPS = 10000, /* between two looks whether a question was cancelled */
 };
 
 /* FULL: what was acknowledged survives a power cut. Bodies that are removed are
@@ -62,6 +64,8 @@ enum err sqlite_finish(struct sqlite_engine *sqlite, sqlite3_stmt *statement, in
         err = ERR_CONFLICT;
     } else if ((result & 0xff) == SQLITE_CONSTRAINT) {
         err = ERR_INVALID;
+    } else if (result == SQLITE_INTERRUPT) {
+        err = ERR_CLOSED;
     } else if (result != SQLITE_DONE && result != SQLITE_ROW && result != SQLITE_OK) {
         err = ERR_IO;
     }
@@ -205,6 +209,11 @@ static enum err open_writer(struct sqlite_engine *sqlite, const char *data,
     return OK;
 }
 
+static int is_cancelled(void *engine)
+{
+    return engine_is_cancelled(engine);
+}
+
 static enum err open_reader(struct sqlite_engine *sqlite, const char *data,
                             const char *file, char **ret_why)
 {
@@ -212,9 +221,14 @@ static enum err open_reader(struct sqlite_engine *sqlite, const char *data,
     enum err err;
 
     (void)snprintf(path, sizeof(path), "%s/audit.db", data);
+    if (!file && asprintf(&sqlite->index_path, "%s/search.db", data) < 0)
+        sqlite->index_path = NULL; /* searches look through all of it then */
     if (!file)
         file = path;
     err = open_db(sqlite, file, SQLITE_OPEN_READONLY, ret_why);
+    if (!err)
+        sqlite3_progress_handler(sqlite->db, PROGRESS_STEPS, is_cancelled,
+                                 &sqlite->engine);
     if (!err)
         err = sqlite_check(sqlite->db, FILE_RECORD, file, ret_why);
     if (!err && run(sqlite, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"))
@@ -229,6 +243,8 @@ static void sqlite_close(struct engine *engine)
     for (size_t i = 0; i < SQL_COUNT; i++)
         (void)sqlite3_finalize(sqlite->statements[i]);
     (void)sqlite3_close(sqlite->db);
+    search_reader_close(sqlite->index);
+    free(sqlite->index_path);
     free(sqlite);
 }
 

@@ -55,6 +55,8 @@
                      " OR instr(?1, '/' || substr(rule, 2) || '/') = 0"                  \
                      " ELSE substr(rule, 1, 1) = '*'"                                    \
                      " AND instr(rule, '/' || ?2 || '/') = 0 END")                       \
+    X(TIME_FROM,     "SELECT at_ms FROM record WHERE seq >= ?1 ORDER BY seq LIMIT 1")      \
+    X(READ_ONE,      SQL_READ_TEXT)                                                        \
     X(READ_UP,       SQL_READ_TEXT " ORDER BY r.seq")                                      \
     X(READ_DOWN,     SQL_READ_TEXT " ORDER BY r.seq DESC")
 
@@ -98,6 +100,8 @@ struct sqlite_engine {
     sqlite3 *db;
     sqlite3_stmt *statements[SQL_COUNT]; /* prepared when first used */
     int wal_pages;                       /* in the longer one of the two logs */
+    char *index_path;                    /* of a reader that has an index; else NULL */
+    struct search_reader *index;         /* opened when first needed */
 };
 
 static inline struct sqlite_engine *sqlite_of(struct engine *engine)
@@ -167,10 +171,13 @@ enum err sqlite_strip(struct engine *engine, const struct engine_strip *strip,
 /* The record in this row; views are valid until the next step. */
 enum err sqlite_record(struct sqlite_engine *sqlite, sqlite3_stmt *row,
                        struct audit_record *ret);
-enum err sqlite_read(struct engine *engine, const struct audit_query *query,
-                     bool (*on_record)(void *user, const struct audit_record *),
-                     void *user);
 enum err sqlite_checkpoints(struct engine *engine, uint64_t after_seq,
                             bool (*on_checkpoint)(void *user,
                                                   const struct audit_checkpoint *),
                             void *user);
+
+/* --- sqlite_search.c --- */
+
+enum err sqlite_read(struct engine *engine, const struct audit_query *query,
+                     bool (*on_record)(void *user, const struct audit_record *),
+                     void *user);

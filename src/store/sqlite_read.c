@@ -31,57 +31,6 @@ enum err sqlite_record(struct sqlite_engine *sqlite, sqlite3_stmt *row,
     return OK;
 }
 
-static sqlite3_stmt *begin_read(struct sqlite_engine *sqlite,
-                                const struct audit_query *query)
-{
-    bool is_up = query->order == AUDIT_OLDEST_FIRST;
-    sqlite3_stmt *select = sqlite_statement(sqlite, is_up ? SQL_READ_UP : SQL_READ_DOWN);
-
-    sqlite_bind_u64(select, 1, is_up ? query->after_seq : 0);
-    sqlite_bind_u64(select, 2, !is_up && query->after_seq ? query->after_seq : INT64_MAX);
-    sqlite_bind_u64(select, 3, query->text.ptr || !query->without_bodies);
-    return select;
-}
-
-/* A damaged tree may lead anywhere. */
-static bool is_behind(const struct audit_query *query, uint64_t before, uint64_t seq)
-{
-    if (query->order == AUDIT_OLDEST_FIRST)
-        return seq > before;
-    return seq > 0 && (!before || seq < before);
-}
-
-enum err sqlite_read(struct engine *engine, const struct audit_query *query,
-                     bool (*on_record)(void *user, const struct audit_record *),
-                     void *user)
-{
-    struct sqlite_engine *sqlite = sqlite_of(engine);
-    sqlite3_stmt *select = begin_read(sqlite, query);
-    struct audit_record record = { .seq = query->after_seq };
-    size_t count = 0;
-    enum err err = OK;
-    int result = SQLITE_DONE;
-
-    while ((!query->limit || count < query->limit) &&
-           (result = sqlite3_step(select)) == SQLITE_ROW) {
-        uint64_t before = record.seq;
-
-        err = sqlite_record(sqlite, select, &record);
-        if (!err && !is_behind(query, before, record.seq))
-            err = sqlite_damaged(sqlite, "record", record.seq);
-        if (err)
-            break;
-        if (!audit_query_fits(query, &record))
-            continue;
-        if (query->without_bodies)
-            record.body = (struct str){};
-        count++;
-        if (!on_record(user, &record))
-            break;
-    }
-    return err ? (void)sqlite3_reset(select), err : sqlite_finish(sqlite, select, result);
-}
-
 enum err sqlite_checkpoints(struct engine *engine, uint64_t after_seq,
                             bool (*on_checkpoint)(void *user,
                                                   const struct audit_checkpoint *),

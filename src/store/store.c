@@ -19,6 +19,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "store/indexer.h"
+#include "store/reader_pool.h"
 #include "store/store_priv.h"
 
 enum err store_fail(enum err err, char **ret_why, const char *format, ...)
@@ -85,6 +87,7 @@ enum err store_open(const struct store_setup *setup, struct store **ret, char **
     store->url = str_dup(setup->url);
     store->setup = (struct store_setup){ .data = store->data, .url = str_of(store->url) };
     store->ops = engine_for(&store->setup);
+    store->readers = reader_pool_new(&store->setup);
     store->opener = pthread_self();
     err = open_engine(store, ret_why);
     if (err) {
@@ -97,6 +100,8 @@ enum err store_open(const struct store_setup *setup, struct store **ret, char **
 
 static void store_free(struct store *store)
 {
+    reader_pool_free(store->readers);
+    indexer_free(store->indexer);
     if (store->engine)
         store->ops->close(store->engine);
     store_group_done(&store->group);
@@ -219,8 +224,26 @@ void store_health(struct store *store, struct store_health *ret)
 {
     (void)pthread_mutex_lock(&store->mutex);
     *ret = store->health;
+    if (store->setup.url.len)
+        ret->indexed_seq = ret->head.seq; /* the engine does it as it writes */
+    else
+        ret->indexed_seq = store->indexer ? indexer_seq(store->indexer) : 0;
     (void)pthread_mutex_unlock(&store->mutex);
     ret->queued_bytes = store_queued(store);
+}
+
+void store_index(struct store *store)
+{
+    if (store->setup.url.len)
+        return;
+    if (store->indexer) {
+        indexer_wake(store->indexer);
+        return;
+    }
+    (void)pthread_mutex_lock(&store->mutex);
+    store->indexer = indexer_new(&store->setup);
+    (void)pthread_mutex_unlock(&store->mutex);
+    reader_pool_watch(store->readers, store->indexer);
 }
 
 /* --- blocking --- */

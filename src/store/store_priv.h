@@ -56,6 +56,7 @@ struct store {
     struct store_entry *taken; /* out of the queue, in order */
     struct store_group group;
 
+    struct reader_pool *readers;
     atomic_size_t queued;
     atomic_bool is_failing;
 
@@ -66,6 +67,7 @@ struct store {
     bool is_closing;
     pthread_t writer;
     struct store_health health;
+    struct indexer *indexer; /* SQLite: from the first record that was written */
 };
 
 /* Opens the connection; looks that the record is ours, and how far it has come. */
@@ -98,6 +100,9 @@ enum err store_retention_step(struct store *store, struct audit_record *ret,
 
 /* It failed: not again at once. */
 void store_retention_postpone(struct store *store);
+
+/* Records were committed: whoever keeps the index goes on. */
+void store_index(struct store *store);
 
 void store_group_init(struct store_group *group);
 void store_group_done(struct store_group *group);

@@ -349,6 +349,8 @@ static void note_commit(struct store *store)
     store->health.head = store->head;
     store->health.checkpoint_seq = store->checkpoint_seq;
     (void)pthread_mutex_unlock(&store->mutex);
+    if (group->count)
+        store_index(store);
 }
 
 /* Writes what has joined the group, however long that takes. */
