@@ -509,7 +509,7 @@ enum err admit(struct admission *a, struct refusal *r)
     else if (must_be_told(a))
         note_executed(a);
     if (a->grant) {
-        a->grant->uses++;
+        rights_use(a->room->rights, a->grant);
         a->has_sequel = true;
     }
     return OK;

@@ -69,7 +69,7 @@ struct rights_use {
 
 /* A grant that may be used only so often and allows this; or NULL. One that does so
  * whatever the payload goes before those that look into it, as in sets. A use counts when
- * the caller says so: grant->uses. */
+ * the caller says so: rights_use(). */
 struct grant *rights_limited(const struct rights *rights, struct rights_key who,
                              struct rights_use *use, uint64_t now_ms);
 

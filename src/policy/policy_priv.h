@@ -2,6 +2,7 @@
 /* What the sources of this folder share. */
 #pragma once
 
+#include "policy/keeping.h"
 #include "policy/rights.h"
 
 /* ERR_INVALID, with the static text in *ret_why where somebody wants it. */
@@ -33,13 +34,39 @@ struct rights {
     struct map records;
     struct link expiring; /* grants, by when they expire */
     uint64_t order;       /* of the last change */
+    uint64_t version;     /* of the record that changed last */
     size_t topics_bytes[RIGHTS_ORIGINS];
     const struct rights_credentials *credentials; /* NULL: none are known */
+    const struct rights_keeper *keeper;           /* NULL: nobody keeps anything */
 };
 
 /* What was said with exactly this holder, or NULL. */
 struct rights_record *rights_record_find(const struct rights *rights,
                                          struct rights_key key);
+
+/* The record, made where there is none. */
+struct rights_record *rights_record_of(struct rights *rights, struct rights_key key);
+
+/* Makes one of the terms, which belongs nowhere yet. */
+enum err grant_new(const struct grant_terms *terms, struct grant **ret);
+enum err strike_new(const struct strike_terms *terms, struct str text,
+                    struct strike **ret);
+
+/* Puts it into its record, behind the others; it has its order. */
+void rights_add_grant(struct rights *rights, struct rights_record *record,
+                      struct grant *grant);
+void rights_add_strike(struct rights *rights, struct rights_record *record,
+                       struct strike *strike);
+
+/* keeping.c: tells the keeper, if there is one. */
+void grant_keep(const struct rights *rights, const struct grant *grant,
+                enum keeping what);
+void strike_keep(const struct rights *rights, const struct rights_record *record,
+                 const struct strike *strike, enum keeping what);
+
+/* strike.c: takes what is struck from a grant, which ends when nothing is left. */
+void strike_from_grant(struct rights *rights, struct grant *grant,
+                       const struct strike *strike);
 
 /* Does the strike take this away, if it came later? */
 bool strike_takes(const struct strike *strike, struct str text,

@@ -13,6 +13,10 @@
  */
 enum { NAME_BYTES = 1024 };
 
+/* Places in the order carry the time, so that tables which know nothing of each other
+ * have one order; the low bits count. */
+enum { ORDERS_PER_MS_LOG = 16 };
+
 struct rights *rights_new(void)
 {
     struct rights *rights = xcalloc(1, sizeof(*rights));
@@ -43,8 +47,7 @@ struct rights_record *rights_record_find(const struct rights *rights,
     return map_find(&rights->records, write_name(key, name));
 }
 
-/* The record, made where there is none. */
-static struct rights_record *record_of(struct rights *rights, struct rights_key key)
+struct rights_record *rights_record_of(struct rights *rights, struct rights_key key)
 {
     struct rights_record *record = rights_record_find(rights, key);
     char text[NAME_BYTES];
@@ -73,7 +76,7 @@ void rights_set_credentials(struct rights *rights,
 void rights_count(struct rights *rights, struct rights_record *record,
                   enum rights_origin origin, ptrdiff_t bytes)
 {
-    record->version = ++rights->order;
+    record->version = ++rights->version;
     record->usage[origin].bytes += (size_t)bytes;
     if (record->key.topic.len)
         rights->topics_bytes[origin] += (size_t)bytes;
@@ -82,6 +85,7 @@ void rights_count(struct rights *rights, struct rights_record *record,
 void rights_free_strike(struct rights *rights, struct rights_record *record,
                         struct strike *strike)
 {
+    strike_keep(rights, record, strike, KEEP_NO_MORE);
     list_remove(&strike->link);
     record->usage[strike->origin].strikes--;
     rights_count(rights, record, strike->origin, -(ptrdiff_t)strike->bytes);
@@ -93,6 +97,7 @@ void rights_free_grant(struct rights *rights, struct grant *grant)
 {
     struct rights_record *record = grant->record;
 
+    grant_keep(rights, grant, KEEP_NO_MORE);
     list_remove(&grant->link);
     list_remove(&grant->expiry_link);
     record->usage[grant->origin].grants--;
@@ -136,6 +141,7 @@ void rights_free(struct rights *rights)
 
     if (!rights)
         return;
+    rights->keeper = NULL; /* what is kept outlives the table */
     MAP_FOREACH(record, &rights->records) {
         empty_record(rights, record);
         free(record);
@@ -241,7 +247,7 @@ static size_t grant_bytes(const struct grant_terms *terms)
 }
 
 /* One block: the struct, the arrays, the texts. */
-static enum err grant_new(const struct grant_terms *terms, struct grant **ret)
+enum err grant_new(const struct grant_terms *terms, struct grant **ret)
 {
     size_t count = terms->capabilities.count;
     size_t bytes = grant_bytes(terms);
@@ -263,6 +269,7 @@ static enum err grant_new(const struct grant_terms *terms, struct grant **ret)
     for (size_t i = 0; i < count; i++)
         grant->texts[i] = keep(&at, terms->capabilities.items[i]);
     grant->capabilities = (struct str_list){ grant->texts, count };
+    grant->order = terms->order;
     grant->created_ms = terms->created_ms;
     grant->expires_ms = terms->expires_ms;
     grant->max_uses = terms->max_uses;
@@ -331,10 +338,37 @@ enum err rights_may_grant(const struct rights *rights, struct rights_key holder,
     return OK;
 }
 
+void rights_add_grant(struct rights *rights, struct rights_record *record,
+                      struct grant *grant)
+{
+    grant->record = record;
+    grant->holder = record->key;
+    record->usage[grant->origin].grants++;
+    rights_count(rights, record, grant->origin, (ptrdiff_t)grant->bytes);
+    list_append(&record->grants, &grant->link);
+}
+
+uint64_t rights_reserve(struct rights *rights, uint64_t now_ms, size_t count)
+{
+    uint64_t first = now_ms << ORDERS_PER_MS_LOG;
+
+    if (first <= rights->order)
+        first = rights->order + 1;
+    rights->order = first + count - 1;
+    return first;
+}
+
+/* The place that was given, or the next. */
+static uint64_t place(struct rights *rights, uint64_t given, uint64_t now_ms)
+{
+    if (given > rights->order)
+        rights->order = given;
+    return given ? given : rights_reserve(rights, now_ms, 1);
+}
+
 enum err rights_grant(struct rights *rights, struct rights_key holder,
                       const struct grant_terms *terms)
 {
-    struct rights_record *record;
     struct grant *grant = NULL;
     enum err err = rights_may_grant(rights, holder, terms);
 
@@ -342,15 +376,17 @@ enum err rights_grant(struct rights *rights, struct rights_key holder,
         err = grant_new(terms, &grant);
     if (err)
         return err;
-    record = record_of(rights, holder);
-    grant->record = record;
-    grant->holder = record->key;
-    grant->order = ++rights->order;
-    record->usage[grant->origin].grants++;
-    rights_count(rights, record, grant->origin, (ptrdiff_t)grant->bytes);
-    list_append(&record->grants, &grant->link);
+    grant->order = place(rights, terms->order, terms->created_ms);
+    rights_add_grant(rights, rights_record_of(rights, holder), grant);
     await_expiry(rights, grant);
+    grant_keep(rights, grant, KEEP);
     return OK;
+}
+
+void rights_use(struct rights *rights, struct grant *grant)
+{
+    grant->uses++;
+    grant_keep(rights, grant, KEEP);
 }
 
 /* --- striking --- */
@@ -360,8 +396,8 @@ static size_t strike_bytes(const struct strike_terms *terms, struct str text)
     return sizeof(struct strike) + text.len + terms->by.len + terms->reason.len;
 }
 
-static enum err strike_new(const struct strike_terms *terms, struct str text,
-                           struct strike **ret)
+enum err strike_new(const struct strike_terms *terms, struct str text,
+                    struct strike **ret)
 {
     struct capability *capability;
     struct strike *strike;
@@ -407,13 +443,16 @@ enum err rights_strike(struct rights *rights, struct rights_key holder,
 
     if (err)
         return err;
-    record = record_of(rights, holder);
-    for (size_t i = 0; !err && i < terms->capabilities.count; i++) {
+    record = rights_record_of(rights, holder);
+    for (size_t i = 0; i < terms->capabilities.count; i++) {
         struct strike *strike;
 
         err = strike_new(terms, terms->capabilities.items[i], &strike);
-        if (!err)
-            strike_apply(rights, record, strike);
+        if (err)
+            break;
+        strike->order =
+            place(rights, terms->order ? terms->order + i : 0, terms->created_ms);
+        strike_apply(rights, record, strike);
     }
     strikes_prune(rights, record, terms->origin);
     rights_settle(rights, record);

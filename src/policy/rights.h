@@ -11,6 +11,7 @@
  *
  * Grants that may be used only so often are no part of that: they are asked when nothing
  * else allows. Pure: the time, wall clock, is an argument. Each worker has its own table.
+ * keeping.h has what outlives it.
  */
 #pragma once
 
@@ -56,7 +57,7 @@ struct grant {
     struct str reason;
     struct str_list capabilities; /* shrinks as they are struck */
     struct capability **compiled; /* the same */
-    uint64_t order;
+    uint64_t order; /* no other change has the same */
     uint64_t created_ms;
     uint64_t expires_ms; /* 0: never */
     uint64_t max_uses;   /* 0: any number */
@@ -99,11 +100,17 @@ void rights_set_credentials(struct rights *rights,
 
 /* --- changing --- */
 
+/* So many places in the order, behind all changes of this table so far and behind what
+ * other tables did before that time; the first of them. For a change that several tables
+ * make: they must agree about what came first. */
+uint64_t rights_reserve(struct rights *rights, uint64_t now_ms, size_t count);
+
 struct grant_terms {
     struct str id; /* unique among those of the same holder */
     struct str granter;
     struct str reason;
     struct str_list capabilities; /* checked before */
+    uint64_t order;               /* 0: behind all others */
     uint64_t created_ms;
     uint64_t expires_ms;
     uint64_t max_uses;
@@ -124,6 +131,7 @@ struct strike_terms {
     struct str reason;
     struct str_list capabilities;
     enum strike_reach reach;
+    uint64_t order; /* of the first, the others follow; 0: behind all others */
     uint64_t created_ms;
     enum rights_origin origin;
 };
@@ -140,6 +148,9 @@ enum err rights_strike(struct rights *rights, struct rights_key holder,
 /* The grant of that id with exactly this holder, or NULL. */
 struct grant *rights_find(const struct rights *rights, struct rights_key holder,
                           struct str grant_id);
+
+/* Counts a use. */
+void rights_use(struct rights *rights, struct grant *grant);
 
 /* Ends a grant and frees it. */
 void rights_end(struct rights *rights, struct grant *grant);

@@ -21,8 +21,10 @@ bool strike_takes(const struct strike *strike, struct str text,
 
 /* --- grants --- */
 
-static void strike_grant(struct grant *grant, const struct strike *strike)
+/* Returns whether it had something to take. */
+static bool strike_grant(struct grant *grant, const struct strike *strike)
 {
+    size_t count = grant->capabilities.count;
     size_t kept = 0;
 
     for (size_t i = 0; i < grant->capabilities.count; i++) {
@@ -34,6 +36,18 @@ static void strike_grant(struct grant *grant, const struct strike *strike)
         grant->compiled[kept++] = grant->compiled[i];
     }
     grant->capabilities.count = kept;
+    return kept < count;
+}
+
+void strike_from_grant(struct rights *rights, struct grant *grant,
+                       const struct strike *strike)
+{
+    bool has_changed = strike_grant(grant, strike);
+
+    if (grant->capabilities.count == 0)
+        rights_free_grant(rights, grant);
+    else if (has_changed)
+        grant_keep(rights, grant, KEEP);
 }
 
 /* What was granted in this record loses what is struck; empty grants end. */
@@ -42,11 +56,8 @@ static void strike_grants(struct rights *rights, struct rights_record *record,
 {
     struct grant *grant;
 
-    LIST_FOREACH(grant, &record->grants, link) {
-        strike_grant(grant, strike);
-        if (grant->capabilities.count == 0)
-            rights_free_grant(rights, grant);
-    }
+    LIST_FOREACH(grant, &record->grants, link)
+        strike_from_grant(rights, grant, strike);
 }
 
 static bool is_empty(const struct rights_record *record)
@@ -124,20 +135,30 @@ static bool is_said(const struct rights *rights, const struct rights_record *rec
     return false;
 }
 
+void rights_add_strike(struct rights *rights, struct rights_record *record,
+                       struct strike *strike)
+{
+    record->usage[strike->origin].strikes++;
+    rights_count(rights, record, strike->origin, (ptrdiff_t)strike->bytes);
+    list_append(&record->strikes, &strike->link);
+}
+
+/* The one that is said already is not kept, but all have changed by then. */
 void strike_apply(struct rights *rights, struct rights_record *record,
                   struct strike *strike)
 {
-    strike->order = ++rights->order;
+    bool is_needless;
+
     strike_grants(rights, record, strike);
     if (record->key.topic.len == 0)
         strike_everywhere(rights, strike, record);
     drop_replaced(rights, record, strike);
-    record->usage[strike->origin].strikes++;
-    rights_count(rights, record, strike->origin, (ptrdiff_t)strike->bytes);
-    if (is_said(rights, record, strike))
+    is_needless = is_said(rights, record, strike);
+    rights_add_strike(rights, record, strike);
+    if (is_needless)
         rights_free_strike(rights, record, strike);
     else
-        list_append(&record->strikes, &strike->link);
+        strike_keep(rights, record, strike, KEEP);
 }
 
 /* --- making room --- */
