@@ -42,14 +42,25 @@ static void close_proposal(struct ledger *ledger, struct proposal *proposal,
 {
     proposal->state = (uint8_t)state;
     drop_envelope(ledger, proposal);
+    ledger->open_count--;
+    if (ledger->keeper)
+        ledger->keeper->changed(ledger, proposal);
 }
 
-static void forget_proposal(struct ledger *ledger, struct proposal *proposal)
+static void free_proposal(struct ledger *ledger, struct proposal *proposal)
 {
     drop_envelope(ledger, proposal);
     (void)map_remove(&ledger->proposals, proposal->id);
     list_remove(&proposal->link);
     free(proposal);
+}
+
+/* It is closed. */
+static void forget_proposal(struct ledger *ledger, struct proposal *proposal)
+{
+    if (ledger->keeper)
+        ledger->keeper->forgotten(ledger, proposal);
+    free_proposal(ledger, proposal);
 }
 
 static void forget_request(struct ledger *ledger, struct request *request)
@@ -65,7 +76,7 @@ void ledger_done(struct ledger *ledger)
     struct request *request;
 
     LIST_FOREACH(proposal, &ledger->by_age, link)
-        forget_proposal(ledger, proposal);
+        free_proposal(ledger, proposal);
     LIST_FOREACH(request, &ledger->requests_by_age, link)
         forget_request(ledger, request);
     map_done(&ledger->proposals);
@@ -264,8 +275,7 @@ static void judge_response(struct ledger *ledger, const struct envelope *env,
     ret->watcher = request->proposer;
 }
 
-/* Drops what is over: closed and expired proposals. */
-static void sweep(struct ledger *ledger, uint64_t wall_ms)
+bool ledger_sweep(struct ledger *ledger, uint64_t wall_ms)
 {
     struct proposal *proposal;
 
@@ -274,6 +284,7 @@ static void sweep(struct ledger *ledger, uint64_t wall_ms)
         if (proposal->state != PROPOSAL_OPEN)
             forget_proposal(ledger, proposal);
     }
+    return ledger->proposals.count == 0;
 }
 
 /* What one proposer takes of the ledger. */
@@ -330,13 +341,15 @@ static const char *lack_of_room(struct ledger *ledger, const struct envelope *en
                                 uint64_t wall_ms)
 {
     if (is_crowded(ledger, env->from))
-        sweep(ledger, wall_ms);
+        (void)ledger_sweep(ledger, wall_ms);
     if (is_crowded(ledger, env->from))
         return "too many proposals are open in this topic";
     if (is_heavy(ledger, env))
         expire(ledger, wall_ms);
     if (is_heavy(ledger, env))
         return "the open proposals of this topic are too long together";
+    if (ledger->keeper && !ledger->keeper->has_room(ledger, env->text.len))
+        return "too much is proposed in all topics together";
     return NULL;
 }
 
@@ -376,28 +389,86 @@ static struct str keep(char **at, struct str s)
     return kept;
 }
 
+/* What a proposal begins with, made in one block and put behind the others. ERR_INVALID:
+ * the kind is none of a proposal. */
+static enum err add_proposal(struct ledger *ledger, const struct proposal_past *past,
+                             struct proposal **ret)
+{
+    struct proposal *p =
+        xcalloc(1, sizeof(*p) + past->id.len + past->proposer.len + past->kind.len);
+    char *at = p->text;
+
+    p->id = keep(&at, past->id);
+    p->proposer = keep(&at, past->proposer);
+    if (kind_parse(keep(&at, past->kind), &p->kind) || p->kind.type != KIND_PROPOSAL) {
+        free(p);
+        return ERR_INVALID;
+    }
+    p->order = past->order;
+    p->created_ms = past->created_ms;
+    p->expires_ms = past->expires_ms;
+    p->state = (uint8_t)past->state;
+    ledger->order = past->order;
+    map_set(&ledger->proposals, p->id, p);
+    list_append(&ledger->by_age, &p->link);
+    *ret = p;
+    return OK;
+}
+
+static void open_proposal(struct ledger *ledger, struct proposal *p,
+                          const struct envelope *env, struct str text)
+{
+    p->envelope = str_dup(text);
+    p->envelope_bytes = text.len;
+    p->to_hash = to_hash(ledger, env);
+    ledger->bytes += text.len;
+    ledger->open_count++;
+}
+
+static struct proposal_past past_of(const struct envelope *env)
+{
+    return (struct proposal_past){ .id = env->id,
+                                   .proposer = env->from,
+                                   .kind = env->kind.text };
+}
+
 static void enter_proposal(struct ledger *ledger, const struct envelope *env,
                            struct str text, uint64_t expires_ms, uint64_t wall_ms)
 {
-    struct proposal *p = map_find(&ledger->proposals, env->id);
-    char *at;
+    struct proposal *p = find(ledger, env->id, wall_ms);
+    struct proposal_past past = past_of(env);
 
     if (p)
         forget_proposal(ledger, p); /* it is over, and its id is used again */
-    p = xcalloc(1, sizeof(*p) + env->id.len + env->from.len + env->kind.text.len);
-    at = p->text;
-    p->id = keep(&at, env->id);
-    p->proposer = keep(&at, env->from);
-    if (kind_parse(keep(&at, env->kind.text), &p->kind))
+    past.order = ledger->order + 1;
+    past.created_ms = wall_ms;
+    past.expires_ms = expires_ms;
+    if (add_proposal(ledger, &past, &p))
         abort(); /* it was parsed before, in another place */
-    p->envelope = str_dup(text);
-    p->envelope_bytes = text.len;
-    ledger->bytes += text.len;
-    p->to_hash = to_hash(ledger, env);
-    p->created_ms = wall_ms;
-    p->expires_ms = expires_ms;
-    map_set(&ledger->proposals, p->id, p);
-    list_append(&ledger->by_age, &p->link);
+    open_proposal(ledger, p, env, text);
+    if (ledger->keeper)
+        ledger->keeper->changed(ledger, p);
+}
+
+enum err ledger_restore(struct ledger *ledger, const struct proposal_past *past,
+                        const struct envelope *env)
+{
+    struct proposal_past whole = env ? past_of(env) : *past;
+    struct proposal *p;
+    enum err err;
+
+    if ((past->state == PROPOSAL_OPEN) != (env != NULL))
+        return ERR_INVALID;
+    whole.order = past->order;
+    whole.created_ms = past->created_ms;
+    whole.expires_ms = past->expires_ms;
+    whole.state = past->state;
+    if (past->order <= ledger->order || map_find(&ledger->proposals, whole.id))
+        return ERR_CONFLICT;
+    err = add_proposal(ledger, &whole, &p);
+    if (!err && env)
+        open_proposal(ledger, p, env, env->text);
+    return err;
 }
 
 static void enter_request(struct ledger *ledger, const struct envelope *env,

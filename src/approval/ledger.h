@@ -7,6 +7,10 @@
  * changes nothing until it is entered.
  *
  *     proposal ──► open ──► fulfilled | rejected | withdrawn | expired
+ *
+ * Those that are closed stay known for as long as there is room, without their envelope:
+ * else one could be fulfilled again. Whoever keeps proposals beyond this process hears of
+ * both (struct ledger_keeper).
  */
 #pragma once
 
@@ -41,6 +45,7 @@ struct proposal {
     char *envelope; /* all of it, in slash spelling; NULL once it is closed */
     size_t envelope_bytes;
     uint64_t to_hash;    /* of the addressees in their order; 0: all */
+    uint64_t order;      /* no other of this ledger has the same */
     uint64_t created_ms; /* wall clock */
     uint64_t expires_ms;
     uint8_t state;
@@ -60,18 +65,34 @@ struct ledger_settings {
         max_requests; /* remembered without an answer; above, the oldest is forgotten */
 };
 
+struct ledger;
+
+/* Told of each proposal that opens, or closes in one way or another (`changed`), and of
+ * each that was closed and is no longer known (`forgotten`). */
+struct ledger_keeper {
+    bool (*has_room)(const struct ledger *ledger, size_t bytes); /* for one more */
+    void (*changed)(struct ledger *ledger, const struct proposal *proposal);
+    void (*forgotten)(struct ledger *ledger, const struct proposal *proposal);
+};
+
 struct ledger {
     const struct ledger_settings *settings;
-    struct hash_key key; /* of to_hash */
+    const struct ledger_keeper *keeper; /* NULL: nobody keeps anything */
+    struct hash_key key;                /* of to_hash */
     struct map proposals;
     struct link by_age;
+    size_t open_count; /* those that have expired unnoticed included */
+    uint64_t order;    /* of the last proposal */
     size_t bytes; /* of envelopes held */
     struct map requests;
     struct link requests_by_age;
 };
 
 void ledger_init(struct ledger *ledger, const struct ledger_settings *settings);
-void ledger_done(struct ledger *ledger);
+void ledger_done(struct ledger *ledger); /* what is kept stays */
+
+/* Forgets all that is closed, or has expired. True: nothing is left. */
+bool ledger_sweep(struct ledger *ledger, uint64_t wall_ms);
 
 /* What an envelope will do to the ledger once it is admitted. */
 struct ledger_effect {
@@ -105,6 +126,23 @@ enum err ledger_judge(struct ledger *ledger, const struct envelope *env, uint64_
  * slash spelling, whatever the view was read from. */
 void ledger_enter(struct ledger *ledger, const struct envelope *env, struct str text,
                   const struct ledger_effect *effect, uint64_t wall_ms);
+
+/* A proposal as it was kept. */
+struct proposal_past {
+    uint64_t order;
+    uint64_t created_ms;
+    uint64_t expires_ms;
+    enum proposal_state state;
+    struct str id; /* closed ones: all that is left; else that of the envelope */
+    struct str proposer;
+    struct str kind;
+};
+
+/* After a restart: puts it back behind the others, with its envelope if it is open.
+ * `env` and its text are NULL and "" for a closed one. ERR_INVALID: not a proposal;
+ * ERR_CONFLICT: its id is known, or its order is not behind the others'. */
+enum err ledger_restore(struct ledger *ledger, const struct proposal_past *past,
+                        const struct envelope *env);
 
 /* D7a: an open proposal or an unanswered request has this id. */
 bool ledger_knows(const struct ledger *ledger, struct str id, uint64_t wall_ms);

@@ -298,11 +298,15 @@ static void change(struct world *w)
 
 /* --- the same as before? --- */
 
-static size_t count_uses(const struct rights *rights, struct rights_key who)
+/* What is not in force, but stands there. */
+static size_t sum_up(const struct rights *rights, struct rights_key who)
 {
+    const struct strike *strike = NULL;
     const struct grant *grant = NULL;
     size_t sum = 0;
 
+    while ((strike = rights_next_strike(rights, who, strike)))
+        sum++;
     while ((grant = rights_next_grant(rights, who, grant)))
         sum = 31 * sum + grant->uses + 7 * grant->max_uses + grant->expires_ms;
     return sum;
@@ -322,7 +326,7 @@ static void compare(const struct rights *was, const struct rights *is,
     for (size_t i = 0; i < a.count && i < b.count; i++)
         CHECK_STR(b.items[i], a.items[i]);
     CHECK_INT(rights_lasts_until(is, who, now_ms), rights_lasts_until(was, who, now_ms));
-    CHECK_INT(count_uses(is, who), count_uses(was, who));
+    CHECK_INT(sum_up(is, who), sum_up(was, who));
     arena_done(&arena);
 }
 
@@ -466,4 +470,30 @@ TEST(the_end_of_a_table_ends_nothing_that_is_kept)
               OK);
     table_free(table);
     CHECK_INT(shelf.count, 1);
+}
+
+TEST(restored_grants_expire_the_next_first)
+{
+    static const uint64_t times[] = { 300, 100, 0, 200 };
+    static const struct str items[] = { S("chat") };
+    struct rights *rights = rights_new();
+    char id[16];
+
+    for (size_t i = 0; i < COUNT(times); i++) {
+        (void)snprintf(id, sizeof(id), "g%zu", i);
+        CHECK_INT(rights_restore_grant(rights, BOT("a"),
+                                       &(struct grant_terms){ .id = str_of(id),
+                                                              .capabilities = { items, 1 },
+                                                              .order = i + 1,
+                                                              .expires_ms = times[i] },
+                                       0),
+                  OK);
+    }
+    (void)rights_restored(rights, 0);
+    for (uint64_t ms = 100; ms <= 300; ms += 100) {
+        CHECK_INT(rights_next_expiry(rights), ms);
+        rights_end(rights, rights_expired(rights, ms));
+    }
+    CHECK_INT(rights_next_expiry(rights), UINT64_MAX);
+    rights_free(rights);
 }
