@@ -166,7 +166,7 @@ enum err store_public_keep(const char *data, const struct audit_origin *origin,
     audit_origin_write(origin, &text);
     if (read_line(path, space, &there, NULL) ||
         !str_eq(there, str_slice(buf_str(&text), 0, text.len - 1)))
-        err = write_file(data, "audit.pub", buf_str(&text), 0644);
+        err = write_file(data, "audit.pub", buf_str(&text), 0600);
     buf_done(&text);
     return err ? store_fail(err, ret_why, "%s: %s", path, strerrordesc_np(errno)) : OK;
 }

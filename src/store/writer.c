@@ -44,17 +44,13 @@ static void wait_until(struct store *store, uint64_t due_ms)
         (void)pthread_cond_timedwait(&store->wake, &store->mutex, &due);
 }
 
-/* Moves the queue to what is taken. */
-static bool take_queue(struct store *store)
+/* Out of the queue, in order. With the mutex held. */
+static struct store_entry *take_queue(struct store *store)
 {
-    struct store_entry **end = &store->taken;
+    struct store_entry *first = TAKE(store->first);
 
-    while (*end)
-        end = &(*end)->next;
-    *end = store->first;
-    store->first = NULL;
     store->end = &store->first;
-    return store->taken != NULL;
+    return first;
 }
 
 /* Something is taken, or it is time to sign or to remove; false: the store closes. */
@@ -63,12 +59,15 @@ static bool wait_for_work(struct store *store)
     uint64_t due_ms = store->retaining.due_ms;
     bool goes_on;
 
+    if (store->taken) /* while the last group was written */
+        return true;
     if (has_unsigned(store) && store->signed_ms + SIGN_MS < due_ms)
         due_ms = store->signed_ms + SIGN_MS;
     (void)pthread_mutex_lock(&store->mutex);
     while (!store->first && !store->is_closing && clock_mono_ms() < due_ms)
         wait_until(store, due_ms);
-    goes_on = take_queue(store) || !store->is_closing;
+    store->taken = take_queue(store);
+    goes_on = store->taken || !store->is_closing;
     (void)pthread_mutex_unlock(&store->mutex);
     return goes_on;
 }
@@ -97,38 +96,44 @@ void store_submit(struct store *store, struct store_job *job)
     store_enqueue(store, &job->entry);
 }
 
-/* Runs the jobs among what is taken; the rest stays, in its order. */
-static void run_jobs(struct store *store)
-{
-    struct store_entry **at = &store->taken;
-    struct store_entry *entry;
+/* --- connecting again --- */
 
-    while ((entry = *at)) {
+/* Runs the jobs among these and appends the rest at *end, in its order; returns the new
+ * end. */
+static struct store_entry **set_aside(struct store *store, struct store_entry *entries,
+                                      struct store_entry **end)
+{
+    struct store_entry *entry, *next;
+
+    for (entry = entries; entry; entry = next) {
+        next = entry->next;
         if (entry->take == run_job) {
-            *at = entry->next;
             run_job(store, entry);
         } else {
-            at = &entry->next;
+            *end = entry;
+            end = &entry->next;
         }
     }
+    *end = NULL;
+    return end;
 }
-
-/* --- connecting again --- */
 
 /* Waits before the next attempt; jobs do not wait. False: the store closes. */
 static bool back_off(struct store *store)
 {
     uint64_t due_ms = clock_mono_ms() + store->backoff_ms;
+    struct store_entry **end = set_aside(store, TAKE(store->taken), &store->taken);
+    struct store_entry *fresh;
     bool is_closing = false;
 
     while (clock_mono_ms() < due_ms && !is_closing) {
         (void)pthread_mutex_lock(&store->mutex);
         if (!store->first && !store->is_closing)
             wait_until(store, due_ms);
-        (void)take_queue(store);
+        fresh = take_queue(store);
         is_closing = store->is_closing;
         (void)pthread_mutex_unlock(&store->mutex);
-        run_jobs(store);
+        end = set_aside(store, fresh, end);
     }
     store->backoff_ms *= 2;
     if (store->backoff_ms > MAX_BACKOFF_MS)

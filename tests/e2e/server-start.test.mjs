@@ -107,7 +107,7 @@ test('start: secrets are nowhere in the log or the store, whatever they were use
     assert.equal((await gateway.request('POST /session', { json: { ticket: wrong } })).status, 401);
     assert.equal((await gateway.request('DELETE /session', { token: session })).status, 204);
     assert.equal((await gateway.request('DELETE /admin/tokens/bot', { token: admin })).status, 200);
-    const stored = fs.readdirSync(gateway.data).filter((name) => name.startsWith('moot.db'))
+    const stored = fs.readdirSync(gateway.data).filter((name) => /^(moot|audit)\.db/.test(name))
         .map((name) => fs.readFileSync(path.join(gateway.data, name), 'latin1')).join('');
     assert.ok(stored.length > 1000);
     for (const [name, secret] of Object.entries({ admin, human: gateway.humanToken(), alice: 'alice-token', folderSecret, made, ticket, unused, link, session, wrong, printed: gateway.link })) {
