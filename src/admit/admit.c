@@ -278,7 +278,7 @@ static enum err check_ledger(struct admission *a, struct refusal *r)
     return err;
 }
 
-bool admission_changes_state(const struct admission *a)
+static bool changes_state(const struct admission *a)
 {
     switch (a->effect.type) {
     case EFFECT_PROPOSE:
@@ -294,8 +294,9 @@ bool admission_changes_state(const struct admission *a)
 
 static enum err check_change(struct admission *a, struct refusal *r)
 {
-    if (!a->room->ops || !admission_changes_state(a))
+    if (!a->room->ops || !changes_state(a))
         return OK;
+    a->changes_state = true;
     return a->room->ops->judge_record(a, r);
 }
 
@@ -413,7 +414,7 @@ static enum err check_all(struct admission *a, struct refusal *r)
 
 static bool must_be_told(const struct admission *a)
 {
-    return a->room->is_recorded || (a->room->ops && admission_changes_state(a));
+    return a->room->is_recorded || a->changes_state;
 }
 
 static void append(struct admission *a)

@@ -43,7 +43,7 @@ struct room_ops {
     /* May the command be carried out? The last check of all. */
     enum err (*judge_command)(struct admission *admission, struct refusal *refusal);
     /* Can what is about to happen be made durable? ERR_UNAVAILABLE. Asked where it must
-     * be: see struct room and admission_changes_state(). */
+     * be: see struct room and `changes_state`. */
     enum err (*judge_record)(struct admission *admission, struct refusal *refusal);
     /* It has passed, and this text (in slash spelling) is about to enter the log: it is
      * recorded, with the change of state that it brings about, before either happens.
@@ -95,6 +95,8 @@ struct admission {
     bool is_executed;  /* a kind that the gateway carried out itself: nothing was appended
                         */
     bool has_sequel;   /* a command to carry out, or a use of a grant */
+    bool changes_state; /* something that must survive a restart: about a proposal, a use
+                         * of a grant, a command */
     const struct command *command; /* in scratch; NULL: no such kind */
     struct grant *grant;         /* what alone allows it, and may be used only so often */
     const struct capability *by; /* what allows it with this payload; NULL: whatever the
@@ -127,10 +129,6 @@ enum err admit(struct admission *admission, struct refusal *refusal);
 
 /* Must whatever is said in the room now pass the strict check (D21)? */
 bool room_is_strict(const struct room *room);
-
-/* Does it bring about something that must survive a restart: about a proposal, a use of a
- * grant, a command? For who has been judged so far. */
-bool admission_changes_state(const struct admission *admission);
 
 /* The text as it stands in the log, and the kind as the room may hear of it: in slash
  * spelling, where it could be read. `space` is emptied; the scan must have passed. */

@@ -17,15 +17,6 @@ void health_get(struct exchange *x)
     exchange_reply(x, 200, S("text/plain; charset=utf-8"), S("ok\n"));
 }
 
-/* Is there a topic that stops where the record does? */
-static bool must_record(const struct settings *settings)
-{
-    for (size_t i = 0; i < settings->named_count; i++)
-        if (settings->named_rooms[i].audit == AUDIT_REQUIRED)
-            return true;
-    return settings->config->topics.open && settings->rooms.audit == AUDIT_REQUIRED;
-}
-
 void ready_get(struct exchange *x)
 {
     struct gateway *gateway = x->worker->gateway;
@@ -33,7 +24,7 @@ void ready_get(struct exchange *x)
 
     if (!gateway_is_ready(gateway))
         exchange_fail(x, ERR_UNAVAILABLE, "The server is stopping.");
-    else if (is_failing && must_record(x->worker->settings))
+    else if (is_failing && settings_record(x->worker->settings, AUDIT_REQUIRED))
         exchange_fail(x, ERR_UNAVAILABLE, "The record cannot be written.");
     else
         exchange_reply(x, 200, S("text/plain; charset=utf-8"),

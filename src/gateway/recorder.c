@@ -327,6 +327,13 @@ void recorder_init(struct worker *worker)
     list_init(&recorder->gap_rooms);
     recorder->handover.run = on_handover;
     recorder->gap_timer.on_fire = on_gap;
+    recorder_apply(worker);
+}
+
+/* Who turns the record off is the last thing that it says. */
+void recorder_apply(struct worker *worker)
+{
+    worker->recorder.is_wanted |= settings_record(worker->settings, AUDIT_ASYNC);
 }
 
 void recorder_done(struct worker *worker)

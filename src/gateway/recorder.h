@@ -37,11 +37,15 @@ struct recorder {
     struct link gap_rooms;     /* of which records were dropped */
     uint64_t dropped;          /* records of no room, not yet told */
     struct loop_timer gap_timer;
+    bool is_wanted; /* some topic is, or was, recorded: then the gateway is as well */
     bool is_closed;
 };
 
 void recorder_init(struct worker *worker);
 void recorder_done(struct worker *worker);
+
+/* The worker's settings are new. */
+void recorder_apply(struct worker *worker);
 
 /* Notes a record: at_ms and what the writer fills in are left empty. Returns the ticket
  * to wait for; 0: there is nothing to wait for. Only what is AUDIT_ASYNC may be dropped.

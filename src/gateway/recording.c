@@ -41,7 +41,7 @@ void recording_set(struct live_room *room)
 
 static bool must_be_durable(const struct admission *a)
 {
-    return a->room->must_be_durable || admission_changes_state(a);
+    return a->room->must_be_durable || a->changes_state;
 }
 
 enum err recording_judge(struct admission *a, struct refusal *r)
@@ -70,7 +70,7 @@ uint64_t recording_admitted(struct admission *a, struct str text)
 
     /* What it changes is put into the same batch, at the latest when it is carried out,
      * before the loop goes on. */
-    return admission_changes_state(a) ? recorder_ticket(worker) : ticket;
+    return a->changes_state ? recorder_ticket(worker) : ticket;
 }
 
 /* Bytes that are not even UTF-8 are nothing to be kept as a text. */

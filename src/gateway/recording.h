@@ -4,8 +4,9 @@
  * which were refused and why, who came, went and was granted what; of the gateway, what
  * administrators did to it. The recorder (recorder.h) brings it to the store.
  *
- * Nothing of a room whose audit is off is recorded. Only what somebody hears of
- * (envelopes and presence) ever waits; all else is noted in passing.
+ * Nothing of a room whose audit is off is recorded, and nothing at all where that is so
+ * of every room. Only what somebody hears of (envelopes and presence) ever waits; all
+ * else is noted in passing.
  */
 #pragma once
 

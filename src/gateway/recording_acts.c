@@ -14,6 +14,13 @@ enum {
     PATH_BYTES = 2048,
 };
 
+/* What belongs to no topic is recorded unless nothing at all is. */
+static void note(struct worker *worker, const struct audit_record *record)
+{
+    if (worker->recorder.is_wanted)
+        (void)recorder_note(worker, AUDIT_ASYNC, record);
+}
+
 static struct str name_of(const struct exchange *x)
 {
     return x->identity ? x->identity->id : S("");
@@ -69,13 +76,12 @@ static void note_act(const struct exchange *x)
     if (x->status)
         json_put_uint(&w, S("status"), (uint64_t)x->status);
     json_object_close(&w);
-    (void)recorder_note(x->worker, AUDIT_ASYNC,
-                        &(struct audit_record){ .event = AUDIT_ADMIN,
-                                                .topic = x->topic,
-                                                .participant = name_of(x),
-                                                .kind = x->route->act,
-                                                .verdict = verdict_of(x),
-                                                .body = buf_str(&body) });
+    note(x->worker, &(struct audit_record){ .event = AUDIT_ADMIN,
+                                            .topic = x->topic,
+                                            .participant = name_of(x),
+                                            .kind = x->route->act,
+                                            .verdict = verdict_of(x),
+                                            .body = buf_str(&body) });
     buf_done(&body);
 }
 
@@ -143,12 +149,11 @@ void recording_config(struct worker *worker, struct str kind, struct str problem
     else
         put_settings(worker->settings->config, &w);
     json_object_close(&w);
-    (void)recorder_note(
-        worker, AUDIT_ASYNC,
-        &(struct audit_record){ .event = AUDIT_CONFIG,
-                                .kind = kind,
-                                .verdict = problem.len ? S("invalid") : S("allowed"),
-                                .body = buf_str(&body) });
+    note(worker,
+         &(struct audit_record){ .event = AUDIT_CONFIG,
+                                 .kind = kind,
+                                 .verdict = problem.len ? S("invalid") : S("allowed"),
+                                 .body = buf_str(&body) });
     buf_done(&body);
 }
 
@@ -162,9 +167,7 @@ void recording_server(struct worker *worker, struct str kind)
     json_object_open(&w);
     json_put_str(&w, S("version"), S(MOOT_VERSION));
     json_object_close(&w);
-    (void)recorder_note(worker, AUDIT_ASYNC,
-                        &(struct audit_record){ .event = AUDIT_SERVER,
-                                                .kind = kind,
-                                                .body = buf_str(&body) });
+    note(worker, &(struct audit_record){
+                     .event = AUDIT_SERVER, .kind = kind, .body = buf_str(&body) });
     buf_done(&body);
 }

@@ -337,6 +337,14 @@ const struct room_settings *settings_room(const struct settings *settings,
     return settings->config->topics.open ? &settings->rooms : NULL;
 }
 
+bool settings_record(const struct settings *settings, enum audit_mode mode)
+{
+    for (size_t i = 0; i < settings->named_count; i++)
+        if (settings->named_rooms[i].audit >= mode)
+            return true;
+    return settings->config->topics.open && settings->rooms.audit >= mode;
+}
+
 enum err room_settings_admit(const struct room_settings *settings, struct str topic,
                              const struct identity *identity)
 {

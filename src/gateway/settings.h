@@ -67,6 +67,9 @@ void settings_unref(struct settings *settings);
 const struct room_settings *settings_room(const struct settings *settings,
                                           struct str topic);
 
+/* Is there a topic of which anything is recorded in this mode, or more strictly? */
+bool settings_record(const struct settings *settings, enum audit_mode mode);
+
 /* May this identity enter the topic with these settings (NULL: there is no such topic)?
  * ERR_FORBIDDEN, or ERR_NOT_FOUND where there is none or it must not learn of it. */
 enum err room_settings_admit(const struct room_settings *settings, struct str topic,

@@ -295,6 +295,7 @@ void worker_apply(struct worker *worker, struct settings *settings)
 
     worker->settings = settings_ref(settings);
     ws_settings_changed(worker);
+    recorder_apply(worker);
     throttle_set_limits(&worker->throttle, throttle_limits(settings->config));
     worker->tickets.max = settings->config->limits.tickets;
     worker->links.max = settings->config->limits.tickets;

@@ -13,7 +13,8 @@ import { ROOT, servers } from './servers.mjs'
 const HELP = `usage: node tests/bench/instructions.mjs [options]
 
   --servers LIST  of moot, floor (both)
-  --only LIST     of W1/1, W1/8, W2, W2/strict, W2/arguments, W2/mixed, W3, W6, join (all)
+  --only LIST     of W1/1, W1/8, W2, W2/strict, W2/arguments, W2/mixed, W3, W6, join, async
+                  (all)
   --profile       print in which functions the instructions are, too
   --top N         how many functions (20)
   --json          print the figures as JSON
@@ -119,8 +120,8 @@ function line(few, many) {
 }
 
 // Messages to a topic of `count`, `batch` at a time, each batch read in one turn.
-async function broadcasts(server, { count, rounds, batch = 1, size = SIZE }) {
-  const seats = await occupy(server, `fan-${batch}-${size}-${count}`, { count })
+async function broadcasts(server, { count, rounds, batch = 1, size = SIZE, topic = 'fan' }) {
+  const seats = await occupy(server, `${topic}-${batch}-${size}-${count}`, { count })
   const messages = rounds * batch
 
   await warmUp(seats, size)
@@ -141,6 +142,14 @@ async function large(server, { rounds }) {
   const { each, profile } = await broadcasts(server, { count: MANY, rounds, size: LARGE })
 
   return { message: each, profile }
+}
+
+// What the room pays for its record, of all that is done for it: the rest is the writer's, and
+// how that works depends on the disk.
+async function recording(server, { rounds }) {
+  const { profile } = await broadcasts(server, { count: FEW, rounds, batch: 8, topic: 'recorded' })
+
+  return { message: functionsOf(profile.part).get('recording_admitted').inclusive / profile.messages, profile }
 }
 
 // What a turn costs in which the server is only woken up.
@@ -247,6 +256,7 @@ export const scenarios = [
   { id: 'W3', title: `${MANY} publishers in a topic of ${MANY}, in one turn`, run: s => everybody(s, { rounds: 20 }) },
   { id: 'W6', title: `64 KiB to a topic of ${MANY}`, run: s => large(s, { rounds: 30 }) },
   { id: 'join', title: 'one comes and goes', only: 'moot', run: s => presence(s, { rounds: 10 }) },
+  { id: 'async', title: `${SIZE} B, what recording them adds`, only: 'moot', defaults: { audit: 'async' }, run: s => recording(s, { rounds: 100 }) },
 ]
 
 // --- measuring ---
@@ -265,20 +275,27 @@ const settings = {
   named: Object.fromEntries(times(MANY, i => [`strict-${i}`, { validation: 'strict' }])),
 }
 
+// A server of its own for scenarios with defaults of their own.
+const serversOf = name => [...new Set(scenarios.map(({ defaults }) => defaults))].map(defaults => [name, defaults])
+
 // All figures: { moot: { 'W1/1': { message, delivery }, … }, floor: … }, and where `profile`
 // is wanted the functions of each, in `functions`. `scan` is part of what a message costs.
 export async function measure({ build, names = ['moot', 'floor'], only, profile = false }) {
   const figures = {}
   const functions = {}
 
-  for (const name of names) {
-    const server = await CountedServer.start(name, { build, participants: PARTICIPANTS, settings })
+  for (const [name, defaults] of names.flatMap(serversOf)) {
+    const isWanted = ({ id, only: of, defaults: own }) =>
+      own === defaults && (!of || of === name) && (!only || only.includes(id))
+    const wanted = scenarios.filter(isWanted)
 
-    figures[name] = {}
-    functions[name] = {}
+    figures[name] ??= {}
+    functions[name] ??= {}
+    if (!wanted.length) continue
+    const server = await CountedServer.start(name, { build, participants: PARTICIPANTS, settings: { ...settings, defaults } })
+
     try {
-      for (const { id, run, only: of } of scenarios) {
-        if ((of && of !== name) || (only && !only.includes(id))) continue
+      for (const { id, run } of wanted) {
         const { profile: counted, ...values } = await run(server)
 
         if (name === 'moot' && id === 'W1/1') {

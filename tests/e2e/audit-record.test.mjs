@@ -74,11 +74,6 @@ test('envelope: what comes in dots is recorded in slashes', async () => {
     const record = await recorded(gateway, byId(dotted.id));
     assert.deepEqual([record.kind, record.body], ['chat', { ...dotted, protocol: 'mcpx/v0.1', kind: 'chat' }]);
 });
-    assert.equal((await gateway.request('POST /topics/room/messages?dialect=dotted', { token: 'alice-token', json: dotted })).status, 200);
-    const record = await recorded(gateway, byId(dotted.id));
-    assert.equal(record.kind, 'mcp/request:tools/call');
-    assert.equal(record.body.kind, 'mcp/request:tools/call');
-});
 
 test('refusal: with the reason and what could be read of it, at every door', async () => {
     const posted = envelope('proposer', 'chat', { payload: { text: 'may not' } });
@@ -115,7 +110,7 @@ test('presence and connections: who came from where with which token, and why th
     assert.equal((await gateway.request('POST /admin/members/giver/kick', { token: 'boss-token' })).status, 200);
     await eve.closed();
     const left = await recorded(gateway, (one) => one.event === 'disconnect' && one.id === connectionId);
-    assert.deepEqual([left.kind, left.participant, left.body.code], ['kicked', 'giver', 4001]);
+    assert.deepEqual([left.kind, left.participant, left.body.code], ['kicked', 'giver', 4003]);
     await recorded(gateway, (one) => one.event === 'presence' && one.participant === 'giver' && one.kind === 'leave');
     const lost = await gateway.join('proposer');
     lost.socket.terminate();
