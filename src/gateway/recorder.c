@@ -10,7 +10,7 @@
 
 enum {
     GAP_MS = 250,            /* between looks whether there is place again */
-    SPARE_MAX = 8,           /* batches kept for the next turns, */
+    SPARE_MAX = 16,          /* batches kept for the next turns, */
     SPARE_BYTES = 256 << 10, /* none of them larger */
 };
 

@@ -147,9 +147,26 @@ async function large(server, { rounds }) {
 // What the room pays for its record, of all that is done for it: the rest is the writer's, and
 // how that works depends on the disk.
 async function recording(server, { rounds }) {
-  const { profile } = await broadcasts(server, { count: FEW, rounds, batch: 8, topic: 'recorded' })
+  const seats = await occupy(server, 'recorded', { count: FEW })
+  const batch = 8
+  const round = async () => {
+    await broadcast(seats, batch)
+    await written(server)
+  }
 
-  return { message: functionsOf(profile.part).get('recording_admitted').inclusive / profile.messages, profile }
+  await repeat(10, round)
+  const { part } = await server.count(() => repeat(rounds, round))
+  const { inclusive } = functionsOf(part).get('recording_admitted')
+  return { message: inclusive / (rounds * batch), profile: { part, messages: rounds * batch } }
+}
+
+// Until the writer has given back what it was given.
+async function written(server) {
+  for (;;) {
+    const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text()
+
+    if (/^moot_store_queued_bytes 0$/m.test(text)) return
+  }
 }
 
 // What a turn costs in which the server is only woken up.
