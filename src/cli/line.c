@@ -64,7 +64,7 @@ static void explain(struct line *line, const struct url *url, const char *what,
 /* The first of its addresses that answers. */
 static enum err reach(struct line *line, const struct url *url, struct buf *why)
 {
-    struct resolve *resolve = resolve_new(url, RESOLVE_HERE);
+    struct resolve *resolve = url_resolve(url, RESOLVE_HERE);
     struct addresses *addresses = NULL;
     enum err err = resolve_take(resolve, &addresses);
 

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "client/resolve.h"
+#include "net/resolve.h"
 
 struct tls_client;
 struct tls_session;

@@ -237,3 +237,10 @@ void url_put_place(struct buf *out, const struct url *url)
     if (!url->is_local)
         buf_putf(out, ":%u", url->port);
 }
+
+struct resolve *url_resolve(const struct url *url, enum resolve_how how)
+{
+    if (url->is_local)
+        return resolve_local(url->host);
+    return resolve_new(url->host, url->port, how);
+}

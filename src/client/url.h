@@ -16,8 +16,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "net/resolve.h"
 
-enum { URL_HOST = 256, URL_PATH = 256 };
+enum { URL_HOST = RESOLVE_HOST, URL_PATH = 256 };
 
 struct url {
     bool is_local;       /* unix: `host` is the path of a socket */
@@ -37,3 +38,6 @@ void url_put_host(struct buf *out, const struct url *url);
 
 /* The same for people, with the port. */
 void url_put_place(struct buf *out, const struct url *url);
+
+/* Asks for its addresses; see net/resolve.h. */
+struct resolve *url_resolve(const struct url *url, enum resolve_how how);

@@ -25,7 +25,7 @@ void wire_attempt_begin(struct wire *w)
     a->after = str_dup(after.len <= OPENING_AFTER ? after : S(""));
     buf_init(&a->answer, OPENING_ANSWER);
     a->resolve =
-        resolve_new(&w->url, w->resolves_in_thread ? RESOLVE_IN_THREAD : RESOLVE_HERE);
+        url_resolve(&w->url, w->resolves_in_thread ? RESOLVE_IN_THREAD : RESOLVE_HERE);
     w->attempt = a;
     w->due_ms = w->connect_timeout_ms ? w->now_ms + w->connect_timeout_ms : UINT64_MAX;
     w->state = WIRE_RESOLVING;

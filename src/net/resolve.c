@@ -3,7 +3,7 @@
  * The thread shares nothing with its owner but a job that both hold: whoever lets go of
  * it last frees it. So an owner that is freed need not wait for a name server.
  */
-#include "client/resolve.h"
+#include "net/resolve.h"
 
 #include <netdb.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@ struct resolve {
     int error; /* of getaddrinfo() */
     struct addrinfo *found;
     struct addresses *known; /* without asking */
-    char host[URL_HOST];
+    char host[RESOLVE_HOST];
     char port[PORT_SIZE];
 };
 
@@ -104,24 +104,35 @@ static struct addresses *local_address(const char *path)
     struct sockaddr_un local = { .sun_family = AF_UNIX };
     struct addresses *list = addresses_new(1);
 
-    memcpy(local.sun_path, path, strlen(path)); /* url_parse() has measured it */
+    memcpy(local.sun_path, path, strnlen(path, sizeof(local.sun_path) - 1));
     memcpy(&list->list[0].socket, &local, sizeof(local));
     list->list[0].size = sizeof(local);
     return list;
 }
 
-struct resolve *resolve_new(const struct url *url, enum resolve_how how)
+static struct resolve *unanswered(void)
 {
     struct resolve *r = xcalloc(1, sizeof(*r));
 
     atomic_store(&r->holders, 1);
     r->ready = -1;
-    if (url->is_local) {
-        r->known = local_address(url->host);
-        return r;
-    }
-    memcpy(r->host, url->host, sizeof(r->host));
-    (void)snprintf(r->port, sizeof(r->port), "%u", url->port);
+    return r;
+}
+
+struct resolve *resolve_local(const char *path)
+{
+    struct resolve *r = unanswered();
+
+    r->known = local_address(path);
+    return r;
+}
+
+struct resolve *resolve_new(const char *host, uint16_t port, enum resolve_how how)
+{
+    struct resolve *r = unanswered();
+
+    (void)snprintf(r->host, sizeof(r->host), "%s", host);
+    (void)snprintf(r->port, sizeof(r->port), "%u", port);
     ask(r, AI_NUMERICHOST);
     if (!r->error)
         return r;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From where a gateway is to addresses of sockets. Numbers and paths are known at once;
+ * From where somebody is to addresses of sockets. Numbers and paths are known at once;
  * names are asked for, which may take long: either the caller waits, or a thread does.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #include "base/err.h"
-#include "client/url.h"
 
-enum { RESOLVE_MAX = 16 }; /* addresses of one name; more are left out */
+enum {
+    RESOLVE_MAX = 16,   /* addresses of one name; more are left out */
+    RESOLVE_HOST = 256, /* bytes of one, with its NUL; longer ones do not exist */
+};
 
 struct address {
     struct sockaddr_storage socket;
@@ -28,8 +31,10 @@ struct resolve;
 
 enum resolve_how { RESOLVE_HERE, RESOLVE_IN_THREAD };
 
-/* Never NULL. Freeing it while its thread still waits is harmless. */
-struct resolve *resolve_new(const struct url *url, enum resolve_how how);
+/* Never NULL. Freeing it while its thread still waits is harmless. The other form is for
+ * the path of a local socket, which fits into an address. */
+struct resolve *resolve_new(const char *host, uint16_t port, enum resolve_how how);
+struct resolve *resolve_local(const char *path);
 void resolve_free(struct resolve *resolve);
 
 /* Readable when the answer is there; -1: it is there already. */
