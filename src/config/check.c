@@ -14,7 +14,7 @@
 #include "base/map.h"
 #include "config/config_priv.h"
 
-enum { TOKEN_MAX = 4096 };
+enum { TOKEN_MAX = 4096, FIELDS_BYTES = 16 << 10, FIELDS_MAX = 32 };
 
 #define FAIL(reader, where, ...) \
     config_fail((reader)->config, (where), (reader)->problem, __VA_ARGS__)
@@ -102,31 +102,46 @@ static struct str trim_lines(struct str s)
     return trimmed;
 }
 
-static enum err read_token_file(struct reader *reader, struct config_mark mark,
-                                const char *path, struct str *ret)
+/* A file that holds a secret, up to `size` bytes of it. */
+static enum err read_secret(struct reader *reader, const struct node *source,
+                            const char *path, char *out, ssize_t size, size_t *ret_len)
 {
     CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char text[TOKEN_MAX + 1];
     struct stat status;
-    struct str token;
     ssize_t len;
 
     if (fd < 0 || fstat(fd, &status))
-        return FAIL(reader, mark, "token_file %s: %s", SHOWN(str_of(path)),
-                    strerrordesc_np(errno));
+        return FAIL(reader, source->mark, STR_FMT " %s: %s", STR_ARG(source->key),
+                    SHOWN(str_of(path)), strerrordesc_np(errno));
     if (!S_ISREG(status.st_mode))
-        return FAIL(reader, mark, "token_file %s is not a file", SHOWN(str_of(path)));
+        return FAIL(reader, source->mark, STR_FMT " %s is not a file",
+                    STR_ARG(source->key), SHOWN(str_of(path)));
     if (status.st_mode & (S_IRWXG | S_IRWXO))
-        add_warning(reader, mark, path, "can be read by others; chmod 600 it");
-    len = read_whole(fd, text, sizeof(text));
+        add_warning(reader, source->mark, path, "can be read by others; chmod 600 it");
+    len = read_whole(fd, out, (size_t)size);
     if (len < 0)
-        return FAIL(reader, mark, "token_file %s cannot be read", SHOWN(str_of(path)));
-    token = trim_lines((struct str){ text, (size_t)len });
+        return FAIL(reader, source->mark, STR_FMT " %s cannot be read",
+                    STR_ARG(source->key), SHOWN(str_of(path)));
+    *ret_len = (size_t)len;
+    return OK;
+}
+
+static enum err read_token_file(struct reader *reader, const struct node *source,
+                                const char *path, struct str *ret)
+{
+    char text[TOKEN_MAX + 1];
+    struct str token;
+    size_t len;
+    enum err err = read_secret(reader, source, path, text, sizeof(text), &len);
+
+    if (err)
+        return err;
+    token = trim_lines((struct str){ text, len });
     if (len <= TOKEN_MAX && is_token(token))
         *ret = arena_str(&reader->config->arena, token);
     explicit_bzero(text, sizeof(text));
     if (!ret->ptr)
-        return FAIL(reader, mark,
+        return FAIL(reader, source->mark,
                     "token_file %s must hold one token of letters, digits and -._~+/=",
                     SHOWN(str_of(path)));
     return OK;
@@ -145,12 +160,85 @@ enum err check_token(struct reader *reader, const struct node *node, void *objec
     if (source && !reader->base_dir)
         return FAIL(reader, source->mark, "token_file is not possible here");
     if (source)
-        return read_token_file(reader, source->mark, token->token_file.ptr,
-                               &token->token);
+        return read_token_file(reader, source, token->token_file.ptr, &token->token);
     if (!is_token(token->token))
         return FAIL(reader, node_find(node, S("token"))->mark,
                     "token may contain only letters, digits and -._~+/=");
     return OK;
+}
+
+/* "Name: value" as RFC 9110 5.1 and 5.5 have it, and none that the request itself is
+ * made of. */
+static bool is_field(struct str line)
+{
+    static const struct str taken[] = { S("host"), S("content-length"), S("connection"),
+                                        S("transfer-encoding"), S("content-type") };
+    struct str name = str_slice(line, 0, str_find(line, ':', 0));
+
+    if (name.len == 0 || name.len == line.len)
+        return false;
+    for (size_t i = 0; i < COUNT(taken); i++)
+        if (str_ieq(name, taken[i]))
+            return false;
+    for (size_t i = 0; i < name.len; i++)
+        if (!is_token(str_slice(name, i, i + 1)) || is_one_of(name.ptr[i], S("/=")))
+            return false;
+    for (size_t i = name.len; i < line.len; i++)
+        if (line.ptr[i] < ' ' || line.ptr[i] > '~')
+            return false;
+    return true;
+}
+
+/* Says which line is wrong and not what is in it. */
+static enum err take_fields(struct reader *reader, const struct node *source,
+                            struct str text, struct config_strs *ret)
+{
+    struct str *items = arena_alloc(&reader->config->arena, FIELDS_MAX * sizeof(*items));
+    size_t count = 0;
+
+    for (unsigned number = 1; text.ptr; number++) {
+        struct str line = trim_lines(str_cut(&text, '\n'));
+
+        if (line.len == 0 || line.ptr[0] == '#')
+            continue;
+        if (!is_field(line))
+            return FAIL(
+                reader, source->mark,
+                "otlp_headers_file: line %u is no \"Name: value\" that may be set",
+                number);
+        if (count == FIELDS_MAX || !items)
+            return FAIL(reader, source->mark, "otlp_headers_file has more than %d lines",
+                        FIELDS_MAX);
+        items[count++] = arena_str(&reader->config->arena, line);
+    }
+    *ret = (struct config_strs){ .items = items, .count = count };
+    return OK;
+}
+
+enum err check_audit(struct reader *reader, const struct node *node, void *object)
+{
+    struct config_audit *audit = object;
+    const struct node *source = node_find(node, S("otlp_headers_file"));
+    char text[FIELDS_BYTES + 1];
+    size_t len;
+    enum err err;
+
+    if (!source)
+        return OK;
+    if (!reader->base_dir)
+        return FAIL(reader, source->mark, "otlp_headers_file is not possible here");
+    if (!audit->otlp.len)
+        return FAIL(reader, source->mark, "otlp_headers_file is given without otlp");
+    err = read_secret(reader, source, audit->otlp_headers_file.ptr, text, sizeof(text),
+                      &len);
+    if (!err && len > FIELDS_BYTES)
+        err = FAIL(reader, source->mark, "otlp_headers_file is longer than %d bytes",
+                   FIELDS_BYTES);
+    if (!err)
+        err =
+            take_fields(reader, source, (struct str){ text, len }, &audit->otlp_headers);
+    explicit_bzero(text, sizeof(text));
+    return err;
 }
 
 /* Two entries with one secret: nobody could say who comes. */

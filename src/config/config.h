@@ -96,8 +96,11 @@ struct config_audit {
     struct config_strs redact;
     size_t queue; /* bytes */
     struct str syslog;
+    struct config_mark syslog_mark;
     struct str otlp;
+    struct config_mark otlp_mark;
     struct str otlp_headers_file;
+    struct config_strs otlp_headers; /* its lines, "Name: value" */
 };
 
 struct config {

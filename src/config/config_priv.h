@@ -118,6 +118,7 @@ enum err read_config(struct reader *reader, const struct node *root);
 
 /* What the tables cannot say (check.c). */
 enum err check_tls(struct reader *reader, const struct node *node, void *object);
+enum err check_audit(struct reader *reader, const struct node *node, void *object);
 enum err check_token(struct reader *reader, const struct node *node, void *object);
 enum err check_config(struct reader *reader, const struct node *root, void *object);
 

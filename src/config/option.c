@@ -127,8 +127,8 @@ static const struct option limits_options[] = {
 static const struct option audit_options[] = {
     { T(redact,            OPTION_TEXTS),                                                 .help = "fields recorded only as a keyed hash, as payload.params.arguments.password; * is any member, ** any number of levels" },
     { T(queue,             OPTION_SIZE), .preset = "64MiB", .min = "1MiB", .max = "16GiB", .help = "records that may wait for the disk before those of async topics are dropped" },
-    { T(syslog,            OPTION_TEXT),                                                  .help = "where records are sent as well: udp://HOST:PORT, tcp://HOST:PORT or unix:PATH" },
-    { T(otlp,              OPTION_TEXT),                                                  .help = "the same as OpenTelemetry logs: http://HOST:4318/v1/logs" },
+    { T(syslog,            OPTION_TEXT), .mark = offsetof(struct config_audit, syslog_mark), .help = "where records are sent as well: udp://HOST:PORT, tcp://HOST:PORT or unix:PATH" },
+    { T(otlp,              OPTION_TEXT), .mark = offsetof(struct config_audit, otlp_mark), .help = "the same as OpenTelemetry logs: http://HOST:4318/v1/logs" },
     { T(otlp_headers_file, OPTION_PATH),                                                  .help = "file with header lines for that, such as an authorization" },
 };
 #undef T
@@ -138,7 +138,7 @@ static const struct schema topics_schema  = SCHEMA(struct config_topics,  topics
 static const struct schema token_schema   = SCHEMA(struct config_token,   token_options,   "token",   check_token);
 static const struct schema profile_schema = SCHEMA(struct config_profile, profile_options, "profile", NULL);
 static const struct schema limits_schema  = SCHEMA(struct config_limits,  limits_options,  "limits",  NULL);
-static const struct schema audit_schema   = SCHEMA(struct config_audit,   audit_options,   "audit",   NULL);
+static const struct schema audit_schema   = SCHEMA(struct config_audit,   audit_options,   "audit",   check_audit);
 
 #define T(member, sort) ROW(struct config, member, sort)
 static const struct option options[] = {

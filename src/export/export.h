@@ -45,9 +45,10 @@ void export_syslog_head(const struct export_origin *origin, const struct audit_h
 
 /*
  * The body of a POST to an OTLP/HTTP collector: ExportLogsServiceRequest in JSON. Begin,
- * any number of records, end. Bodies beyond EXPORT_OTLP_BODY are left out.
+ * any number of records, end. Bodies beyond EXPORT_OTLP_BODY are left out; the whole of
+ * a record is never longer than EXPORT_OTLP_RECORD.
  */
-enum { EXPORT_OTLP_BODY = 256 << 10 };
+enum { EXPORT_OTLP_BODY = 256 << 10, EXPORT_OTLP_RECORD = 2 << 20 };
 void export_otlp_begin(const struct export_origin *origin, struct buf *out);
 void export_otlp_record(const struct audit_record *record, uint64_t now_ms,
                         struct buf *out);

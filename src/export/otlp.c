@@ -3,10 +3,14 @@
  * OTLP/HTTP with JSON (opentelemetry-proto, logs/v1): numbers of 64 bits are strings
  * there. Attributes of ours are called moot.*, as the conventions ask.
  */
+#include "base/utf8.h"
 #include "export/export.h"
 #include "json/json.h"
 
-enum { ANSWER_ARENA = 256 << 10 };
+enum {
+    ANSWER_ARENA = 256 << 10,
+    ATTRIBUTE_MAX = 4096, /* bytes: who wants more of it looks into the record */
+};
 
 static const struct {
     uint64_t number;
@@ -26,7 +30,7 @@ static void put_attribute(struct json_writer *w, struct str key, struct str valu
     json_put_str(w, S("key"), key);
     json_key(w, S("value"));
     json_object_open(w);
-    json_put_str(w, S("stringValue"), value);
+    json_put_str(w, S("stringValue"), utf8_cut(value, ATTRIBUTE_MAX));
     json_object_close(w);
     json_object_close(w);
 }

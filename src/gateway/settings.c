@@ -296,6 +296,8 @@ enum err settings_new(struct config *config, struct settings **ret,
         err = add_tokens(settings, problem);
     if (!err)
         err = load_tls(settings, problem);
+    if (!err)
+        err = export_targets_read(config, &settings->arena, &settings->exports, problem);
     if (err) {
         settings->config = NULL; /* stays the caller's */
         settings_unref(settings);

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "config/config.h"
+#include "gateway/export_target.h"
 #include "gateway/recorder.h"
 #include "http/request.h"
 #include "identity/identity.h"
@@ -51,7 +52,8 @@ struct settings {
     size_t named_count;
     struct identity **identities; /* the configuration's tokens */
     size_t identity_count;
-    struct tls *tls;  /* NULL: plain */
+    struct tls *tls; /* NULL: plain */
+    struct export_targets exports;
     struct str about; /* members of the welcome's `moot` that never change, as JSON */
     struct arena arena;
 };

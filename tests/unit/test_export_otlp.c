@@ -139,6 +139,22 @@ TEST(a_body_that_is_too_long_is_left_out)
     buf_done(&out);
 }
 
+TEST(the_longest_record_has_its_bound)
+{
+    static char text[EXPORT_OTLP_BODY];
+    struct str all = { text, sizeof(text) };
+    struct audit_record record = { .topic = all, .participant = all, .kind = all,
+                                   .id = all,    .correlation = all, .verdict = all,
+                                   .by = all,    .body = all };
+    struct buf out;
+
+    memset(text, 1, sizeof(text)); /* each becomes six bytes */
+    buf_init(&out, 8 << 20);
+    export_otlp_record(&record, 0, &out);
+    CHECK(out.len > (size_t)6 * EXPORT_OTLP_BODY && out.len <= EXPORT_OTLP_RECORD);
+    buf_done(&out);
+}
+
 TEST(what_a_collector_did_not_take_is_read_from_its_answer)
 {
     static const struct {
