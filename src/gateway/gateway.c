@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "gateway/export.h"
 #include "gateway/gateway_priv.h"
 #include "gateway/http_door.h"
 #include "gateway/recording.h"
@@ -76,6 +77,11 @@ struct identity *gateway_local_identity(struct gateway *gateway)
 struct store *gateway_store(struct gateway *gateway)
 {
     return gateway->store;
+}
+
+const struct exporter *gateway_exporter(const struct gateway *gateway)
+{
+    return gateway->exporter;
 }
 
 bool gateway_is_ready(const struct gateway *gateway)
@@ -350,6 +356,7 @@ static enum err start(struct gateway *gateway, const sigset_t *signals)
         err = start_load_tokens(gateway->store, &identities, &count);
     if (err)
         return err;
+    gateway->exporter = exporter_new(gateway->store, gateway->options->data);
     gateway->local = make_local_identity();
     make_workers(gateway);
     share_tokens(gateway, identities, count);
@@ -358,6 +365,7 @@ static enum err start(struct gateway *gateway, const sigset_t *signals)
         note_start(gateway);
         atomic_store(&gateway->is_ready, true);
         print_banner(gateway, start_find_admin(identities, count));
+        exporter_apply(gateway->exporter, gateway->settings);
         err = start_workers(gateway);
     }
     free_identities(identities, count);
@@ -371,8 +379,10 @@ static void gateway_done(struct gateway *gateway)
         if (gateway->workers[i].has_thread)
             (void)pthread_join(gateway->workers[i].thread, NULL);
     gateway_quiet_workers(gateway);
+    exporter_stop(gateway->exporter);
     if (gateway->store)
         store_close(gateway->store); /* its answers still go to the loops */
+    exporter_free(gateway->exporter);
     gateway_end_workers(gateway);
     gateway_close_listeners(gateway);
     free(gateway->listen_fds);

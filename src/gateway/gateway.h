@@ -48,6 +48,9 @@ struct identity *gateway_local_identity(struct gateway *gateway);
 
 struct store *gateway_store(struct gateway *gateway);
 
+struct exporter;
+const struct exporter *gateway_exporter(const struct gateway *gateway);
+
 /* True once it serves and until it drains. */
 bool gateway_is_ready(const struct gateway *gateway);
 

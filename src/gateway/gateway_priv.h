@@ -15,6 +15,7 @@ struct gateway {
     struct worker *workers;
     size_t worker_count;
     struct store *store;
+    struct exporter *exporter;
     int lock_fd;
     int *listen_fds; /* the configured ones, then the local socket */
     size_t listen_count;

@@ -4,6 +4,7 @@
 
 #include "base/xalloc.h"
 #include "gateway/doors.h"
+#include "gateway/export.h"
 #include "gateway/gateway.h"
 #include "gateway/offenders.h"
 #include "gateway/page.h"
@@ -116,6 +117,7 @@ static void write_samples(const struct scrape *scrape, struct buf *out)
         for (size_t k = 0; k < sample->offenders.count; k++)
             offenders_add(&worst, &sample->offenders.worst[k]);
     }
+    exporter_count(gateway_exporter(scrape->x->worker->gateway), &total);
     metrics_write(&total, out);
     write_store(gateway_store(scrape->gather.origin->gateway), out);
     offenders_write(&worst, out);

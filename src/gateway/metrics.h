@@ -33,6 +33,14 @@
     X(unavailable,          counter, "moot_unavailable_total",          "Envelopes refused because they could not be made durable, or tables were full.") \
     X(audit_dropped,        counter, "moot_audit_dropped_total",        "Records of async topics that found the queue full.") \
     X(held_bytes,           gauge,   "moot_held_bytes",                 "Envelopes and presence that wait for the disk.") \
+    X(syslog_records,       counter, "moot_export_syslog_records_total",  "Records that a syslog daemon was sent.") \
+    X(syslog_rejected,      counter, "moot_export_syslog_rejected_total", "Records that its socket cannot carry.") \
+    X(syslog_failures,      counter, "moot_export_syslog_failures_total", "Times that it could not be sent to.") \
+    X(syslog_lag,           gauge,   "moot_export_syslog_lag_records",    "Records that it has not been sent yet.") \
+    X(otlp_records,         counter, "moot_export_otlp_records_total",    "Records that an OpenTelemetry collector has taken.") \
+    X(otlp_rejected,        counter, "moot_export_otlp_rejected_total",   "Records that it did not want.") \
+    X(otlp_failures,        counter, "moot_export_otlp_failures_total",   "Times that it could not be sent to.") \
+    X(otlp_lag,             gauge,   "moot_export_otlp_lag_records",      "Records that it has not been sent yet.") \
     X(topics,               gauge,   "moot_topics",                     "Topics that exist now.") \
     X(members,              gauge,   "moot_members",                    "Members present in topics now.") \
     X(http_connections,     gauge,   "moot_http_connections",           "HTTP connections open now.")

@@ -20,11 +20,15 @@ struct otlp_sink {
     struct otlp_target target;
     struct fetch *fetch;
     struct fetch_call *call;
+    const struct audit_batch *page;
+    size_t at; /* where in the page the request begins */
     struct buf body;
     size_t max_records;          /* less where a collector takes no large requests */
     struct export_result result; /* if it is taken */
     char why[64];
 };
+
+static void post(struct otlp_sink *self);
 
 static void tell(struct otlp_sink *self, enum export_outcome outcome, const char *why)
 {
@@ -55,7 +59,7 @@ static void on_answer(void *user, const struct fetch_answer *answer)
         (void)snprintf(self->why, sizeof(self->why), "status %u", answer->status);
     if (answer->status == 413 && self->result.records > 1) {
         self->max_records = (size_t)self->result.records / 2;
-        tell(self, EXPORT_FAILED, "the request is too large");
+        post(self);
         return;
     }
     if (is_about_records(answer->status)) {
@@ -74,15 +78,16 @@ static void on_answer(void *user, const struct fetch_answer *answer)
     tell(self, EXPORT_TAKEN, "");
 }
 
-static void write_body(struct otlp_sink *self, const struct audit_batch *page, size_t at)
+static void write_body(struct otlp_sink *self)
 {
     struct audit_record record;
+    size_t at = self->at;
 
     buf_clear(&self->body);
     self->result = (struct export_result){ .at = at };
     export_otlp_begin(self->sink.origin, &self->body);
     while (self->result.records < self->max_records && self->body.len < FULL_BYTES &&
-           audit_batch_next(page, &at, &record)) {
+           audit_batch_next(self->page, &at, &record)) {
         export_otlp_record(&record, loop_wall_ms(self->sink.loop), &self->body);
         self->result.at = at;
         self->result.seq = record.seq;
@@ -91,11 +96,9 @@ static void write_body(struct otlp_sink *self, const struct audit_batch *page, s
     export_otlp_end(&self->body);
 }
 
-static void otlp_send(struct export_sink *sink, const struct audit_batch *page, size_t at)
+static void post(struct otlp_sink *self)
 {
-    struct otlp_sink *self = CONTAINER_OF(sink, struct otlp_sink, sink);
-
-    write_body(self, page, at);
+    write_body(self);
     self->call =
         fetch_post(self->fetch,
                    &(struct fetch_request){ .url = self->target.url,
@@ -105,6 +108,15 @@ static void otlp_send(struct export_sink *sink, const struct audit_batch *page, 
                                             .timeout_ms = TIMEOUT_MS,
                                             .max_answer = ANSWER_BYTES },
                    on_answer, self);
+}
+
+static void otlp_send(struct export_sink *sink, const struct audit_batch *page, size_t at)
+{
+    struct otlp_sink *self = CONTAINER_OF(sink, struct otlp_sink, sink);
+
+    self->page = page;
+    self->at = at;
+    post(self);
 }
 
 static void otlp_free(struct export_sink *sink)

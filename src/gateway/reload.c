@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "gateway/export.h"
 #include "gateway/gateway_priv.h"
 #include "gateway/recording.h"
 
@@ -71,6 +72,7 @@ static void on_all_applied(struct gather *gather)
 
     settings_unref(gateway->settings);
     gateway->settings = settings_ref(reload->settings);
+    exporter_apply(gateway->exporter, gateway->settings);
     reload_finish(reload);
 }
 

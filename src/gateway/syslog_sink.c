@@ -33,7 +33,7 @@ enum {
     STREAM_MAX = 8192,       /* bytes of a message; what usual daemons take */
     LOCAL_MAX = 8192,
     UDP_MAX = EXPORT_SYSLOG_MIN,
-    UDP_BURST = 64, /* datagrams, and then a pause: what a socket's buffer surely holds */
+    UDP_BURST = 32, /* datagrams, and then a pause: what a socket's buffer surely holds */
 };
 
 enum state { CLOSED, RESOLVING, CONNECTING, OPEN };
