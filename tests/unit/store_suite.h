@@ -101,8 +101,10 @@ TEST(an_idle_store_signs_by_itself)
     suite_init(&stage);
     store = stage_open(&stage);
     commit_records(store, loop, "room", 1);
-    while (health.checkpoint_seq < 1)
+    while (health.checkpoint_seq < 1) {
+        loop_turn(loop, 10);
         store_health(store, &health);
+    }
     CHECK_INT(health.checkpoint_seq, 1);
     store_close(store);
     loop_free(loop);

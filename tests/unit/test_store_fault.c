@@ -115,8 +115,10 @@ TEST(what_is_not_on_the_disk_is_not_durable)
         load_init(&load);
         fault_set(fault);
         hand_over(&load);
-        while (health.failures < 2)
+        while (health.failures < 2) {
+            loop_turn(load.loop, 10);
             store_health(load.store, &health);
+        }
         CHECK(health.is_failing && health.failing_since_ms && health.why[0]);
         CHECK(store_is_failing(load.store));
         CHECK(store_queued(load.store) > 0);
