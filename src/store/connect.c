@@ -5,12 +5,17 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "store/store_priv.h"
+
+#define WITHOUT_KEY                                                                    \
+    ": bring back the one that belongs to it, or move the record away, so that a new " \
+    "one begins"
 
 /* --- failing --- */
 
@@ -89,23 +94,36 @@ static enum err make_origin(struct store *store, struct engine *engine,
     return err;
 }
 
+/* A key that is missing is made only where nothing was signed with it yet. */
+static enum err open_keys(struct store *store, bool has_record, char **ret_why)
+{
+    char path[4096];
+
+    (void)snprintf(path, sizeof(path), "%s/audit.key", store->setup.data);
+    if (has_record && access(path, F_OK) != 0)
+        return store_fail(ERR_CONFLICT, ret_why, "%s is missing" WITHOUT_KEY, path);
+    return store_keys_open(store->setup.data, &store->keys, ret_why);
+}
+
 static enum err check_origin(struct store *store, struct engine *engine, char **ret_why)
 {
     struct audit_origin origin;
     enum err err = engine->ops->origin(engine, &origin, store->installation);
+    bool has_record = !err;
 
-    if (err == ERR_NOT_FOUND && store->is_known)
-        return store_fail(ERR_CONFLICT, ret_why, "the record is gone");
-    if (err == ERR_NOT_FOUND)
-        err = make_origin(store, engine, &origin);
-    else if (!err &&
-             memcmp(origin.public_key, store->keys.signing.public, ED25519_PUBLIC) != 0)
-        return store_fail(ERR_CONFLICT, ret_why,
-                          "%s/audit.key is not the key of this record: bring the key "
-                          "back that belongs to it, or let a new record begin elsewhere",
-                          store->setup.data);
-    if (err)
+    if (err && err != ERR_NOT_FOUND)
         return store_fail(err, ret_why, "%s", engine->problem);
+    if (!has_record && store->is_known)
+        return store_fail(ERR_CONFLICT, ret_why, "the record is gone");
+    err = store->is_known ? OK : open_keys(store, has_record, ret_why);
+    if (err)
+        return err;
+    if (!has_record && make_origin(store, engine, &origin))
+        return store_fail(ERR_IO, ret_why, "%s", engine->problem);
+    if (memcmp(origin.public_key, store->keys.signing.public, ED25519_PUBLIC) != 0)
+        return store_fail(ERR_CONFLICT, ret_why,
+                          "%s/audit.key is not the key of this record" WITHOUT_KEY,
+                          store->setup.data);
     return store_public_keep(store->setup.data, &origin, ret_why);
 }
 
@@ -159,8 +177,6 @@ enum err store_connect(struct store *store, char **ret_why)
     struct engine *engine = NULL;
     enum err err = store->ops->open(&store->setup, ENGINE_WRITER, NULL, &engine, &why);
 
-    if (!err && !store->is_known)
-        err = store_keys_open(store->setup.data, &store->keys, &why);
     if (!err)
         err = check_origin(store, engine, &why);
     if (!err)

@@ -87,6 +87,10 @@ TEST(another_key_does_not_continue_the_record)
     stage_init(&stage);
     store_close(stage_open(&stage));
     (void)unlink(stage_path(&stage, "audit.key"));
+    check_refused(&stage, ERR_CONFLICT, "audit.key is missing");
+    CHECK_INT(access(stage_path(&stage, "audit.key"), F_OK), -1);
+    write_text(&stage, "audit.key",
+               "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n");
     check_refused(&stage, ERR_CONFLICT, "is not the key of this record");
     stage_done(&stage);
 }
