@@ -2,7 +2,7 @@
 /*
  * What an engine does: one connection, used by one thread at a time. The store (store.c)
  * knows no SQL, an engine knows no threads. The same tests run on both
- * (tests/unit/test_store_*.c, tests/unit/store_suite.h).
+ * (tests/unit/test_store_*.c, tests/harness/store_suite.c).
  */
 #pragma once
 

@@ -14,14 +14,15 @@ static const char *const topic_is[] = { "sha256(topic) = sha256($1::bytea)",
                                         "topic <> ALL ($1::bytea[])" };
 
 /* Before a time, that is, before the first record of that time or later; or what has so
- * many bytes, or more, of later bodies behind it. */
+ * many bytes, or more, of later bodies behind it. What tells of removals stays. */
 static const char *const by_age =
-    "SELECT seq FROM moot.record WHERE body IS NOT NULL AND %s"
+    "SELECT seq FROM moot.record WHERE body IS NOT NULL AND event <> %d AND %s"
     " AND at_ms < $2::bigint AND $3::bigint = 0"
     " ORDER BY seq LIMIT $4::bigint";
 static const char *const by_both =
     "SELECT seq FROM (SELECT seq, at_ms, sum(body_bytes) OVER (ORDER BY seq DESC) AS kept"
-    " FROM moot.record WHERE body IS NOT NULL AND %s) AS bodies"
+    " FROM moot.record WHERE body IS NOT NULL AND event <> %d AND %s)"
+    " AS bodies"
     " WHERE at_ms < $2::bigint OR kept > $3::bigint ORDER BY seq LIMIT $4::bigint";
 
 static const char *const remove_them =
@@ -67,7 +68,8 @@ enum err postgres_strip(struct engine *engine, const struct engine_strip *strip,
     buf_init(&list, LIST_MAX);
     put_list(&list, strip->others, strip->other_count);
     buf_put(&sql, S("WITH chosen AS ("));
-    buf_putf(&sql, strip->max_bytes ? by_both : by_age, topic_is[is_rest]);
+    buf_putf(&sql, strip->max_bytes ? by_both : by_age, AUDIT_RETENTION,
+             topic_is[is_rest]);
     buf_put(&sql, str_of(remove_them));
     postgres_arg_bytes(&args, is_rest ? buf_str(&list) : strip->topic);
     postgres_arg_number(&args, strip->before_ms);
@@ -79,6 +81,8 @@ enum err postgres_strip(struct engine *engine, const struct engine_strip *strip,
                                          .bytes = postgres_number(pg, r, 0, 1),
                                          .first_seq = postgres_number(pg, r, 0, 2),
                                          .last_seq = postgres_number(pg, r, 0, 3) };
+    if (!err)
+        ret->has_more = ret->count == strip->limit;
     postgres_clear(pg, r);
     buf_done(&list);
     buf_done(&sql);

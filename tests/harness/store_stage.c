@@ -1,37 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store in a temporary folder, what is handed to it, and what is found in it. */
-#pragma once
+#include "store_stage.h"
 
 #include <dirent.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "audit/chain.h"
-#include "base/buf.h"
-#include "base/cleanup.h"
-#include "harness.h"
-#include "loop/loop.h"
-#include "store/engine.h"
-#include "store/record.h"
-#include "store/store.h"
-
-struct stage {
-    struct store_setup setup;
-    char folder[40];
-};
-
-static inline void stage_init(struct stage *stage)
+void stage_init(struct stage *stage)
 {
     *stage = (struct stage){ .folder = "/tmp/test_store.XXXXXX" };
     CHECK(mkdtemp(stage->folder) != NULL);
     stage->setup.data = stage->folder;
 }
 
-/* Removes the folder with the files in it. */
-static inline void stage_done(struct stage *stage)
+void stage_done(struct stage *stage)
 {
     DIR *folder = opendir(stage->folder);
     struct dirent *entry;
@@ -43,8 +23,7 @@ static inline void stage_done(struct stage *stage)
     CHECK_INT(rmdir(stage->folder), 0);
 }
 
-/* Borrowed until the next call. */
-static inline const char *stage_path(const struct stage *stage, const char *name)
+const char *stage_path(const struct stage *stage, const char *name)
 {
     static char path[128];
 
@@ -52,7 +31,7 @@ static inline const char *stage_path(const struct stage *stage, const char *name
     return path;
 }
 
-static inline struct store *stage_open(const struct stage *stage)
+struct store *stage_open(const struct stage *stage)
 {
     struct store *store = NULL;
     char *why = NULL;
@@ -62,47 +41,39 @@ static inline struct store *stage_open(const struct stage *stage)
     return store;
 }
 
-/* --- handing over and waiting --- */
-
-struct handed {
-    struct store_batch batch;
-    bool is_done;
-};
-
-static inline void on_handed(struct store_batch *batch)
+static void on_handed(struct store_batch *batch)
 {
     CONTAINER_OF(batch, struct handed, batch)->is_done = true;
 }
 
-static inline void handed_init(struct handed *handed, struct loop *loop)
+void handed_init(struct handed *handed, struct loop *loop)
 {
     handed->is_done = false;
     store_batch_init(&handed->batch, loop);
     handed->batch.done = on_handed;
 }
 
-static inline void wait_for(struct loop *loop, const bool *is_done)
+void wait_for(struct loop *loop, const bool *is_done)
 {
     while (!*is_done)
         loop_turn(loop, 1000);
 }
 
-static inline void put_item(struct store_batch *batch, enum store_section section,
-                            const char *topic, const char *key, const char *value)
+void put_item(struct store_batch *batch, enum store_section section, const char *topic,
+              const char *key, const char *value)
 {
     store_batch_put(batch, &(struct store_item){ section, str_of(topic), str_of(key),
                                                  str_of(value) });
 }
 
-static inline void remove_item(struct store_batch *batch, enum store_section section,
-                               const char *topic, const char *key)
+void remove_item(struct store_batch *batch, enum store_section section, const char *topic,
+                 const char *key)
 {
     store_batch_remove(batch,
                        &(struct store_item){ section, str_of(topic), str_of(key), {} });
 }
 
-/* Records that are told apart by their id; every third has no body. */
-static inline void note_records(struct store_batch *batch, const char *topic, int count)
+void note_records(struct store_batch *batch, const char *topic, int count)
 {
     static atomic_int last;
     char id[32], body[64];
@@ -127,9 +98,7 @@ static inline void note_records(struct store_batch *batch, const char *topic, in
     }
 }
 
-/* Hands a batch with these over and waits until it is durable. */
-static inline void commit_records(struct store *store, struct loop *loop,
-                                  const char *topic, int count)
+void commit_records(struct store *store, struct loop *loop, const char *topic, int count)
 {
     struct handed handed;
 
@@ -141,16 +110,13 @@ static inline void commit_records(struct store *store, struct loop *loop,
     store_batch_done(&handed.batch);
 }
 
-/* --- looking --- */
-
-static inline void write_item(void *user, const struct store_item *item)
+static void write_item(void *user, const struct store_item *item)
 {
     buf_putf(user, STR_FMT "/" STR_FMT "=" STR_FMT " ", STR_ARG(item->topic),
              STR_ARG(item->key), STR_ARG(item->value));
 }
 
-/* The store as it is when opened anew. Borrowed until the next call. */
-static inline struct str items_of(const struct stage *stage, enum store_section section)
+struct str items_of(const struct stage *stage, enum store_section section)
 {
     static struct buf out = { .max = 1 << 20 };
     struct store *store = stage_open(stage);
@@ -161,17 +127,7 @@ static inline struct str items_of(const struct stage *stage, enum store_section 
     return buf_str(&out);
 }
 
-/* The whole record, checked: nothing is missing, every hash fits. */
-struct walk {
-    struct audit_head begin, head;
-    uint64_t count, bodies;
-    uint64_t checkpoints;
-    struct str installation;
-    uint8_t public_key[ED25519_PUBLIC];
-    struct audit_head last_signed;
-};
-
-static inline bool walk_record(void *user, const struct audit_record *record)
+static bool walk_record(void *user, const struct audit_record *record)
 {
     struct walk *walk = user;
     struct audit_record sealed = *record;
@@ -193,7 +149,7 @@ static inline bool walk_record(void *user, const struct audit_record *record)
     return true;
 }
 
-static inline bool walk_checkpoint(void *user, const struct audit_checkpoint *checkpoint)
+static bool walk_checkpoint(void *user, const struct audit_checkpoint *checkpoint)
 {
     struct walk *walk = user;
 
@@ -204,8 +160,7 @@ static inline bool walk_checkpoint(void *user, const struct audit_checkpoint *ch
     return true;
 }
 
-/* Goes through the record of a store that is closed. */
-static inline void walk_all(const struct stage *stage, struct walk *walk)
+void walk_all(const struct stage *stage, struct walk *walk)
 {
     const struct engine_ops *ops = engine_for(&stage->setup);
     struct audit_query query = { .order = AUDIT_OLDEST_FIRST };

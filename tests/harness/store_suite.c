@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What every engine does, as tests. A program for one engine defines, before it includes
- * this, how a fresh store comes about and goes:
- *
- *     static void suite_init(struct stage *stage);    with stage->setup filled in
- *     static void suite_done(struct stage *stage);
- */
-#pragma once
+#include "store_suite.h"
 
 #include "base/xalloc.h"
-#include "store_stage.h"
 
 TEST(items_are_kept_and_forgotten)
 {
@@ -178,8 +170,8 @@ TEST(texts_are_kept_as_they_are)
 /* --- retention --- */
 
 /* One record with a body of 100 bytes. */
-static inline void note_body(struct store_batch *batch, const char *topic, uint64_t at_ms,
-                             enum audit_event event)
+static void note_body(struct store_batch *batch, const char *topic, uint64_t at_ms,
+                      enum audit_event event)
 {
     char body[101];
 
@@ -192,7 +184,7 @@ static inline void note_body(struct store_batch *batch, const char *topic, uint6
 
 /* Ten records each of two topics and of none, in turn, at 1000, 1001, …; one of them is
  * a retention record. */
-static inline void fill(const struct stage *stage)
+static void fill(const struct stage *stage)
 {
     static const char *const topics[] = { "a", "b", "" };
     struct loop *loop = loop_new();
