@@ -178,6 +178,19 @@ TEST(a_password_that_is_wrong_is_not_told_and_one_that_is_right_opens)
     close_it(opened(with, ENGINE_WRITER));
 }
 
+TEST(a_password_is_hidden_wherever_the_server_repeats_it)
+{
+    char url[POSTGRES_SERVER_URL], with[POSTGRES_SERVER_URL];
+    CLEANUP(xfreep) char *why = NULL;
+    struct engine *engine = NULL;
+
+    fresh_database(url);
+    (void)snprintf(with, sizeof(with), "postgresql://moot:sesame@/sesame?host=%s",
+                   server.folder);
+    CHECK_INT(open_as(with, ENGINE_WRITER, &engine, &why), ERR_IO);
+    CHECK(why && strstr(why, "database \"******\" does not exist"));
+}
+
 TEST(a_second_writer_is_kept_out_and_readers_are_not)
 {
     char url[POSTGRES_SERVER_URL], other[POSTGRES_SERVER_URL];
