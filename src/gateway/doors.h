@@ -36,6 +36,11 @@ void tokens_list(struct exchange *x);
 void tokens_create(struct exchange *x);
 void tokens_revoke(struct exchange *x);
 
+/* audit_door.c: the record */
+void admin_audit(struct exchange *x);
+void admin_audit_head(struct exchange *x);
+void admin_audit_origin(struct exchange *x);
+
 /* health_door.c */
 void health_get(struct exchange *x);
 void ready_get(struct exchange *x);

@@ -100,7 +100,8 @@ void exchange_fail_with(struct exchange *x, const struct failure *failure);
 /* The exchange stays valid, even if the client goes, until as many resumes have come. */
 void exchange_suspend(struct exchange *x);
 
-/* False if the client is gone: the exchange no longer exists then. */
+/* False if the client is gone: the exchange no longer exists then, and on_gone has been
+ * called or will not be. */
 bool exchange_resume(struct exchange *x);
 
 /* Called when the client goes while a handler waits; for handlers that can stop waiting.

@@ -199,8 +199,11 @@ bool exchange_resume(struct exchange *x)
     struct http_client *client = x->client;
 
     client->suspended--;
-    if (!client->is_gone) /* closed: it goes later in this turn */
+    if (!client->is_gone) { /* closed: it goes later in this turn */
+        if (client->conn.state == CONN_CLOSED)
+            client->on_gone = NULL;
         return client->conn.state != CONN_CLOSED;
+    }
     if (client->suspended == 0)
         loop_defer(client->worker->loop, &client->reap);
     return false;

@@ -19,6 +19,7 @@ void store_read_init(struct store_read *read, struct loop *loop)
 void store_read_done(struct store_read *read)
 {
     audit_batch_done(&read->page);
+    free(read->checkpoints);
 }
 
 void store_query(struct store *store, struct store_read *read)

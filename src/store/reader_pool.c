@@ -63,7 +63,7 @@ static enum err open_engine(struct reader *reader)
     if (!reader->engine)
         err = ops->open(reader->pool->setup, ENGINE_READER, NULL, &reader->engine, &why);
     if (err)
-        log_warn("store.read", "reason=\"%s\"", why ? why : "");
+        log_warn("reader.open", "reason=\"%s\"", why ? why : "");
     free(why);
     return err ? ERR_IO : OK;
 }
@@ -97,6 +97,40 @@ static enum err fill_page(struct reader *reader, struct store_read *read)
     return OK;
 }
 
+struct signing {
+    struct store_read *read;
+    size_t size;
+};
+
+static bool take_checkpoint(void *user, const struct audit_checkpoint *checkpoint)
+{
+    struct signing *signing = user;
+    struct store_read *read = signing->read;
+
+    if (checkpoint->head.seq > read->reached_seq)
+        return false;
+    if (read->checkpoint_count == signing->size) {
+        signing->size = signing->size ? 2 * signing->size : 16;
+        read->checkpoints =
+            xrealloc(read->checkpoints, signing->size * sizeof(*read->checkpoints));
+    }
+    read->checkpoints[read->checkpoint_count++] = *checkpoint;
+    return true;
+}
+
+static enum err read_checkpoints(struct reader *reader, struct store_read *read)
+{
+    struct signing signing = { .read = read };
+
+    free(read->checkpoints);
+    read->checkpoints = NULL;
+    read->checkpoint_count = 0;
+    if (!read->wants_checkpoints || read->page.count == 0)
+        return OK;
+    return reader->engine->ops->checkpoints(reader->engine, read->query.after_seq,
+                                            take_checkpoint, &signing);
+}
+
 static void answer(struct reader *reader, struct store_read *read)
 {
     enum err err = atomic_load(&read->is_cancelled) ? ERR_CLOSED : open_engine(reader);
@@ -106,8 +140,10 @@ static void answer(struct reader *reader, struct store_read *read)
     read->reached_seq = read->query.after_seq;
     if (!err)
         err = fill_page(reader, read);
+    if (!err)
+        err = read_checkpoints(reader, read);
     if (err == ERR_IO && reader->engine) {
-        log_warn("store.read", "reason=\"%s\"",
+        log_warn("reader.fail", "reason=\"%s\"",
                  LOG_TEXT(str_of(reader->engine->problem)));
         close_engine(reader);
     }
@@ -190,7 +226,7 @@ static void start(struct reader_pool *pool)
         reader->pool = pool;
         failure = pthread_create(&reader->thread, NULL, run, reader);
         if (failure) {
-            log_error("store.thread", "errno=%d", failure);
+            log_error("reader.thread", "errno=%d", failure);
             abort(); /* like being out of memory */
         }
         (void)pthread_setname_np(reader->thread, "reader");

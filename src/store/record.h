@@ -62,6 +62,9 @@ struct store_health {
 
 void store_health(struct store *store, struct store_health *ret); /* from any thread */
 
+/* Whose record it is; lives as long as the store. */
+void store_origin(const struct store *store, struct audit_origin *ret);
+
 /* --- questions from a loop --- */
 
 struct store_read {
@@ -69,11 +72,14 @@ struct store_read {
     void (*done)(struct store_read *self); /* on the loop; the read is its own again */
     struct audit_query query;              /* a limit is given; texts stay until `done` */
     atomic_bool is_cancelled;              /* set it, and `done` comes soon */
+    bool wants_checkpoints;                /* of the page; the oldest first only */
     struct audit_batch page;               /* what was found */
-    bool has_more;                         /* go on from here: */
-    uint64_t reached_seq;                  /* the cursor behind all that was looked at */
-    enum err err;                          /* ERR_IO; ERR_CLOSED: it was cancelled */
-    struct store_read *next;               /* the store's, as below */
+    struct audit_checkpoint *checkpoints;  /* that sign a record of the page */
+    size_t checkpoint_count;
+    bool has_more;           /* go on from here: */
+    uint64_t reached_seq;    /* the cursor behind all that was looked at */
+    enum err err;            /* ERR_IO; ERR_CLOSED: it was cancelled */
+    struct store_read *next; /* the store's, as below */
     struct loop_mail mail;
 };
 

@@ -87,7 +87,7 @@ struct search_writer;
 struct search_options {
     const char *path;
     uint64_t part_records; /* of an index that is made; others keep theirs */
-    uint64_t stale_ms; /* a part that lost bodies is built again after this */
+    uint64_t stale_ms;     /* a part that lost bodies is built again after this */
 };
 
 /* Opens the index of this record, or makes one. The engine is a reader of the record. On

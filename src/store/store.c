@@ -94,6 +94,7 @@ enum err store_open(const struct store_setup *setup, struct store **ret, char **
         store_close(store);
         return err;
     }
+    memcpy(store->origin_name, store->installation, AUDIT_INSTALLATION);
     *ret = store;
     return OK;
 }
@@ -244,6 +245,12 @@ void store_index(struct store *store)
     store->indexer = indexer_new(&store->setup);
     (void)pthread_mutex_unlock(&store->mutex);
     reader_pool_watch(store->readers, store->indexer);
+}
+
+void store_origin(const struct store *store, struct audit_origin *ret)
+{
+    ret->installation = (struct str){ store->origin_name, AUDIT_INSTALLATION };
+    memcpy(ret->public_key, store->keys.signing.public, ED25519_PUBLIC);
 }
 
 /* --- blocking --- */

@@ -36,8 +36,8 @@
 //                                              in a batch: { event, id, capabilities, moot }
 //   takeAll(client)                            takes what has arrived so far
 //
-//   await gateway.request('GET /topics', { token, headers, body, json, agent })
-//       token is sent as it is; gives { status, headers, text, json }
+//   await gateway.request('GET /topics', { token, headers, body, json, agent, limit })
+//       token is sent as it is; the answer may take `limit` ms; gives { status, headers, text, json }
 //   await gateway.post(token, topic, envelope)  POST /topics/T/messages
 //   envelope(from, kind, more)                  with a new id and an empty payload
 //   await within(promise, what)                 a promise, bounded
@@ -284,7 +284,7 @@ class Gateway {
         return answer;
     }
 
-    async request(line, { token, headers = {}, body, json, agent = false } = {}) {
+    async request(line, { token, headers = {}, body, json, agent = false, limit } = {}) {
         const [method, target] = line.split(' ');
         const content = json === undefined ? body : JSON.stringify(json);
         const options = {
@@ -301,7 +301,7 @@ class Gateway {
 
         req.end(content);
         const [res] = await within(answered, `the answer to ${line}`);
-        return readAnswer(res);
+        return readAnswer(res, limit);
     }
 
     post(token, topic, message) {
@@ -313,12 +313,12 @@ class Gateway {
     }
 }
 
-async function readAnswer(res) {
+async function readAnswer(res, limit = patience) {
     let text = '';
 
     res.on('data', (part) => { text += part; });
-    await within(once(res, 'end'), 'the end of an answer');
-    const json = /json/.test(res.headers['content-type'] ?? '') && text ? JSON.parse(text) : undefined;
+    await within(once(res, 'end'), 'the end of an answer', limit);
+    const json = /[/+]json/.test(res.headers['content-type'] ?? '') && text ? JSON.parse(text) : undefined;
     return { status: res.statusCode, headers: res.headers, text, json };
 }
 
