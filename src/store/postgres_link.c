@@ -14,6 +14,7 @@
 
 enum {
     QUEUE_MAX = 256,
+    CANCEL_MS = 100, /* between two looks whether a question was cancelled */
     OLDEST_SERVER = 150000,
     /* The server gives up a reader's statement first, so that its message is seen. */
     WRITER_WAIT_MS = 20 * 1000,
@@ -80,19 +81,39 @@ static enum err complain(struct postgres *pg, const PGresult *result)
 
 /* --- waiting --- */
 
+/* Asks the server to end what it does; it answers that with an error. */
+static void cancel(struct postgres *pg)
+{
+    PGcancel *way = pg->pq.PQgetCancel(pg->conn);
+    char why[256];
+
+    if (way)
+        (void)pg->pq.PQcancel(way, why, sizeof(why));
+    pg->pq.PQfreeCancel(way);
+}
+
 /* What the socket is ready for, 0 when it is for nothing in time. */
 static short wait_socket(struct postgres *pg, short events, uint64_t deadline)
 {
     struct pollfd fd = { .fd = pg->pq.PQsocket(pg->conn), .events = events };
+    bool has_cancelled = false;
 
     for (;;) {
         uint64_t now = clock_mono_ms();
-        int ready = now < deadline ? poll(&fd, 1, (int)(deadline - now)) : 0;
+        uint64_t wait = now < deadline ? deadline - now : 0;
+        int ready;
 
+        if (pg->engine.is_cancelled && wait > CANCEL_MS)
+            wait = CANCEL_MS;
+        ready = poll(&fd, 1, (int)wait);
         if (ready > 0)
             return fd.revents;
         if (now >= deadline)
             return 0;
+        if (!has_cancelled && engine_is_cancelled(&pg->engine)) {
+            has_cancelled = true;
+            cancel(pg);
+        }
     }
 }
 

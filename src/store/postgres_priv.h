@@ -15,6 +15,7 @@
 
 /* clang-format off */
 #define PQ_FUNCTIONS(X)                                                             \
+    X(PQcancel) X(PQfreeCancel) X(PQgetCancel)                                      \
     X(PQclear) X(PQcmdStatus) X(PQcmdTuples) X(PQconnectdbParams) X(PQconninfoFree) \
     X(PQconninfoParse) X(PQconsumeInput) X(PQenterPipelineMode) X(PQerrorMessage)   \
     X(PQexitPipelineMode) X(PQfinish) X(PQflush) X(PQfreemem) X(PQgetResult)        \

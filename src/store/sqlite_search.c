@@ -15,6 +15,7 @@
 #include "audit/marks.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "store/bounds.h"
 #include "store/conversation.h"
 #include "store/search.h"
 #include "store/sqlite_priv.h"
@@ -27,7 +28,7 @@ struct walk {
     struct audit_query heads; /* the same, without the words */
     bool (*on_record)(void *user, const struct audit_record *);
     void *user;
-    uint64_t above, below;     /* seqs in question lie between */
+    struct bounds bounds;
     struct search_state index; /* seq 0: there is none, or it covers nothing */
     struct buf match;
     size_t count; /* records given */
@@ -268,8 +269,8 @@ static enum err ask_part(struct walk *walk, uint64_t part)
     struct search_range range = {
         .match = { buf_cstr(&walk->match), walk->match.len },
         .part = part,
-        .above = walk->above,
-        .below = walk->below,
+        .above = walk->bounds.above,
+        .below = walk->bounds.below,
         .order = walk->query->order,
     };
     uint64_t first = search_part_first(&walk->index, part);
@@ -309,35 +310,37 @@ static enum err go_on_without(struct walk *walk, uint64_t end)
 
     engine->has_damaged_index = true;
     if (is_down(walk))
-        return look_through(walk, walk->above,
+        return look_through(walk, walk->bounds.above,
                             engine->reached_seq ? engine->reached_seq : end);
-    return look_through(walk, engine->reached_seq ? engine->reached_seq : walk->above,
-                        end);
+    return look_through(
+        walk, engine->reached_seq ? engine->reached_seq : walk->bounds.above, end);
 }
 
 static enum err ask_index(struct walk *walk)
 {
-    uint64_t end = walk->index.seq + 1 < walk->below ? walk->index.seq + 1 : walk->below;
+    uint64_t end = walk->index.seq + 1 < walk->bounds.below ? walk->index.seq + 1
+                                                            : walk->bounds.below;
     enum err err;
 
-    if (walk->is_over || walk->above + 1 >= end)
+    if (walk->is_over || walk->bounds.above + 1 >= end)
         return OK;
     walk->sqlite->engine.reached_seq = 0;
-    err = ask_parts(walk, walk->above + 1, end - 1);
+    err = ask_parts(walk, walk->bounds.above + 1, end - 1);
     return err == ERR_NOT_FOUND ? go_on_without(walk, end) : err;
 }
 
 static enum err search(struct walk *walk)
 {
-    uint64_t tail = walk->above > walk->index.seq ? walk->above : walk->index.seq;
+    uint64_t tail =
+        walk->bounds.above > walk->index.seq ? walk->bounds.above : walk->index.seq;
     enum err err;
 
     if (is_down(walk)) {
-        err = look_through(walk, tail, walk->below);
+        err = look_through(walk, tail, walk->bounds.below);
         return err ? err : ask_index(walk);
     }
     err = ask_index(walk);
-    return err ? err : look_through(walk, tail, walk->below);
+    return err ? err : look_through(walk, tail, walk->bounds.below);
 }
 
 /* --- threads --- */
@@ -414,7 +417,7 @@ static enum err give_thread(struct walk *walk, const struct conversation *talk)
     for (size_t i = 0; !err && !walk->is_over && i < talk->count; i++) {
         uint64_t seq = talk->seqs[is_down(walk) ? talk->count - 1 - i : i];
 
-        if (seq > walk->above && seq < walk->below)
+        if (seq > walk->bounds.above && seq < walk->bounds.below)
             err = check(walk, seq);
     }
     return err;
@@ -434,9 +437,9 @@ static enum err follow_thread(struct walk *walk)
 
 /* --- bounds --- */
 
-/* The time of the first record from this seq on; UINT64_MAX behind the last. */
-static enum err time_from(struct sqlite_engine *sqlite, uint64_t seq, uint64_t *ret_ms)
+static enum err time_from(struct engine *engine, uint64_t seq, uint64_t *ret_ms)
 {
+    struct sqlite_engine *sqlite = sqlite_of(engine);
     sqlite3_stmt *select = sqlite_statement(sqlite, SQL_TIME_FROM);
     int result;
 
@@ -445,48 +448,6 @@ static enum err time_from(struct sqlite_engine *sqlite, uint64_t seq, uint64_t *
     *ret_ms =
         result == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(select, 0) : UINT64_MAX;
     return sqlite_finish(sqlite, select, result);
-}
-
-/* The first seq of that time or later; behind the last: INT64_MAX. */
-static enum err seq_from(struct sqlite_engine *sqlite, uint64_t ms, uint64_t *ret)
-{
-    uint64_t low = 1, high, at_ms, unused;
-    struct audit_head head;
-    enum err err = sqlite_head(&sqlite->engine, &head, &unused);
-
-    high = head.seq + 1;
-    while (!err && low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        err = time_from(sqlite, middle, &at_ms);
-        if (at_ms < ms)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *ret = low > head.seq ? INT64_MAX : low;
-    return err;
-}
-
-static enum err find_bounds(struct walk *walk)
-{
-    const struct audit_query *query = walk->query;
-    uint64_t seq;
-    enum err err = OK;
-
-    walk->above = is_down(walk) ? 0 : query->after_seq;
-    walk->below = is_down(walk) && query->after_seq ? query->after_seq : INT64_MAX;
-    if (query->since_ms) {
-        err = seq_from(walk->sqlite, query->since_ms, &seq);
-        if (!err && seq - 1 > walk->above)
-            walk->above = seq - 1;
-    }
-    if (!err && query->until_ms) {
-        err = seq_from(walk->sqlite, query->until_ms, &seq);
-        if (!err && seq < walk->below)
-            walk->below = seq;
-    }
-    return err;
 }
 
 enum err sqlite_read(struct engine *engine, const struct audit_query *query,
@@ -500,14 +461,14 @@ enum err sqlite_read(struct engine *engine, const struct audit_query *query,
         .on_record = on_record,
         .user = user,
     };
-    enum err err = find_bounds(&walk);
+    enum err err = bounds_find(engine, query, time_from, &walk.bounds);
 
     walk.heads.text = (struct str){};
     buf_init(&walk.match, MATCH_BYTES);
     write_match(query, &walk.match);
     if (walk.match.len || query->thread.ptr)
         open_index(&walk);
-    if (err || walk.above + 1 >= walk.below)
+    if (err || bounds_are_empty(&walk.bounds))
         ; /* nothing lies between */
     else if (query->thread.ptr)
         err = follow_thread(&walk);

@@ -33,7 +33,8 @@ static inline struct engine *open_engine(const struct stage *stage, enum engine_
     return engine;
 }
 
-static inline void chain_and_append(struct engine *engine, struct audit_record *record)
+static inline void chain_and_append(struct engine *engine, struct audit_record *records,
+                                    size_t count)
 {
     static const char installation[] = "0123456789abcdef0123456789abcdef";
     struct audit_origin origin = { .installation = str_of(installation) };
@@ -45,9 +46,11 @@ static inline void chain_and_append(struct engine *engine, struct audit_record *
         audit_chain_begin(origin.installation, &head);
         CHECK_INT(engine->ops->origin_set(engine, &origin), OK);
     }
-    audit_seal_body(record);
-    audit_chain(&head, record);
-    CHECK_INT(engine->ops->append(engine, record, 1), OK);
+    for (size_t i = 0; i < count; i++) {
+        audit_seal_body(&records[i]);
+        audit_chain(&head, &records[i]);
+    }
+    CHECK_INT(engine->ops->append(engine, records, count), OK);
 }
 
 static inline void append(const struct stage *stage, struct audit_record *records,
@@ -56,8 +59,7 @@ static inline void append(const struct stage *stage, struct audit_record *record
     struct engine *engine = open_engine(stage, ENGINE_WRITER);
 
     CHECK_INT(engine->ops->begin(engine), OK);
-    for (size_t i = 0; i < count; i++)
-        chain_and_append(engine, &records[i]);
+    chain_and_append(engine, records, count);
     CHECK_INT(engine->ops->commit(engine), OK);
     engine->ops->close(engine);
 }
@@ -100,7 +102,7 @@ static inline void fill(const struct stage *stage, size_t from, size_t to)
     CHECK_INT(engine->ops->begin(engine), OK);
     for (size_t i = from; i < to; i++) {
         make_record(i, &record, &text);
-        chain_and_append(engine, &record);
+        chain_and_append(engine, &record, 1);
     }
     CHECK_INT(engine->ops->commit(engine), OK);
     engine->ops->close(engine);

@@ -214,7 +214,7 @@ TEST(a_part_that_lost_bodies_is_built_again)
              (unsigned long long)gone.count, (unsigned long long)gone.bytes,
              (unsigned long long)gone.first_seq, (unsigned long long)gone.last_seq);
     removal.body = buf_str(&body);
-    chain_and_append(engine, &removal);
+    chain_and_append(engine, &removal, 1);
     CHECK_INT(engine->ops->commit(engine), OK);
     engine->ops->close(engine);
 
