@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store_suite.h"
 
+#include "audit/verify.h"
+#include "base/clock.h"
 #include "base/xalloc.h"
 
 TEST(items_are_kept_and_forgotten)
@@ -256,5 +258,199 @@ TEST(bodies_are_removed_by_age_and_size)
     walk_all(&stage, &walk);
     CHECK_INT(walk.count, 30);
     CHECK_INT(walk.bodies, 1);
+    suite_done(&stage);
+}
+
+/* The record as `moot audit verify` looks at it. */
+struct proof {
+    struct audit_verifier *verifier;
+    struct audit_checkpoint checkpoints[64];
+    size_t count, next;
+    struct buf removals; /* what retention records say */
+};
+
+static inline bool keep_checkpoint(void *user, const struct audit_checkpoint *checkpoint)
+{
+    struct proof *proof = user;
+
+    proof->checkpoints[proof->count++] = *checkpoint;
+    return proof->count < COUNT(proof->checkpoints);
+}
+
+static inline bool prove_record(void *user, const struct audit_record *record)
+{
+    struct proof *proof = user;
+    const struct audit_checkpoint *next = &proof->checkpoints[proof->next];
+    bool holds = audit_verify_record(proof->verifier, record);
+
+    if (record->event == AUDIT_RETENTION) {
+        buf_put(&proof->removals, record->topic);
+        buf_put(&proof->removals, record->body);
+    }
+    if (!holds || proof->next == proof->count || next->head.seq != record->seq)
+        return holds;
+    proof->next++;
+    return audit_verify_checkpoint(proof->verifier, next);
+}
+
+/* What the retention records say is in *ret_removals, which the caller frees. */
+static inline struct audit_report prove(const struct stage *stage,
+                                        struct buf *ret_removals)
+{
+    const struct engine_ops *ops = engine_for(&stage->setup);
+    struct audit_query all = { .order = AUDIT_OLDEST_FIRST };
+    char installation[AUDIT_INSTALLATION];
+    struct engine *engine = NULL;
+    struct audit_origin origin;
+    struct audit_report report;
+    struct proof proof = {};
+
+    buf_init(&proof.removals, 100000);
+    CHECK_INT(ops->open(&stage->setup, ENGINE_READER, NULL, &engine, NULL), OK);
+    CHECK_INT(ops->origin(engine, &origin, installation), OK);
+    proof.verifier = audit_verifier_new(origin.installation, origin.public_key, NULL);
+    CHECK_INT(ops->checkpoints(engine, 0, keep_checkpoint, &proof), OK);
+    CHECK_INT(ops->read(engine, &all, prove_record, &proof), OK);
+    audit_verify_end(proof.verifier, &report);
+    audit_verifier_free(proof.verifier);
+    ops->close(engine);
+    *ret_removals = proof.removals;
+    return report;
+}
+
+static inline struct store_audit *make_rules(const struct store_retention *rules,
+                                             size_t count)
+{
+    struct store_audit *audit = xcalloc(1, sizeof(*audit));
+
+    arena_init(&audit->arena, 100000);
+    audit->retention = arena_alloc(&audit->arena, count * sizeof(*rules));
+    memcpy(audit->retention, rules, count * sizeof(*rules));
+    audit->retention_count = count;
+    return audit;
+}
+
+/* Opens with these rules, adds one record, and waits until so many are there: what
+ * retention says as well. */
+static inline void run_retention(const struct stage *stage,
+                                 const struct store_retention *rules, size_t count,
+                                 uint64_t until_seq)
+{
+    struct loop *loop = loop_new();
+    struct store *store = stage_open(stage);
+    struct store_health health = {};
+    struct handed handed;
+
+    store_set_audit(store, make_rules(rules, count));
+    handed_init(&handed, loop);
+    audit_batch_add(&handed.batch.records,
+                    &(struct audit_record){ .at_ms = clock_wall_ms(), .topic = S("a") });
+    store_commit(store, &handed.batch);
+    wait_for(loop, &handed.is_done);
+    while (health.head.seq < until_seq)
+        store_health(store, &health);
+    CHECK_INT(health.head.seq, until_seq);
+    CHECK(!health.is_failing);
+    store_close(store);
+    store_batch_done(&handed.batch);
+    loop_free(loop);
+}
+
+/* As fill(), but without what is no removal. */
+static inline void fill_plain(const struct stage *stage, int count)
+{
+    static const char *const topics[] = { "a", "b", "" };
+    struct loop *loop = loop_new();
+    struct store *store = stage_open(stage);
+    struct handed handed;
+
+    handed_init(&handed, loop);
+    for (int i = 0; i < count; i++)
+        note_body(&handed.batch, topics[i % 3], 1000 + (uint64_t)i, AUDIT_ENVELOPE);
+    store_commit(store, &handed.batch);
+    store_close(store);
+    wait_for(loop, &handed.is_done);
+    store_batch_done(&handed.batch);
+    loop_free(loop);
+}
+
+TEST(retention_says_what_it_removed_and_the_chain_holds)
+{
+    static const struct store_retention rules[] = {
+        { S("a"), 0, 250 },
+        { S("b"), 0, 0 },
+        { S(""), 3600000, 0 },
+    };
+    struct audit_report report;
+    struct buf removals;
+    struct stage stage;
+
+    suite_init(&stage);
+    fill_plain(&stage, 30);
+    run_retention(&stage, rules, COUNT(rules), 33);
+    report = prove(&stage, &removals);
+    CHECK(!report.is_damaged);
+    CHECK_STR(str_of(report.what), S(""));
+    CHECK_INT(report.records, 33);
+    CHECK_INT(report.removed, 18);
+    CHECK_STR(buf_str(&removals),
+              S("a{\"topic\":\"a\",\"count\":8,\"bytes\":800,\"first_seq\":1,"
+                "\"last_seq\":22,\"reason\":\"size\"}"
+                "{\"except\":[\"a\",\"b\"],\"count\":10,\"bytes\":1000,"
+                "\"first_seq\":3,\"last_seq\":30,\"reason\":\"age\"}"));
+    buf_done(&removals);
+
+    /* Once more: nothing is left to be removed. */
+    run_retention(&stage, rules, COUNT(rules), 34);
+    report = prove(&stage, &removals);
+    CHECK(!report.is_damaged);
+    CHECK_INT(report.removed, 18);
+    buf_done(&removals);
+    suite_done(&stage);
+}
+
+TEST(retention_goes_on_step_by_step)
+{
+    static const struct store_retention rules[] = { { S(""), 1, 0 } };
+    struct audit_report report;
+    struct buf removals;
+    struct stage stage;
+
+    suite_init(&stage);
+    fill_plain(&stage, 2500);
+    run_retention(&stage, rules, 1, 2501 + 3);
+    report = prove(&stage, &removals);
+    CHECK(!report.is_damaged);
+    CHECK_INT(report.removed, 2500);
+    buf_done(&removals);
+    suite_done(&stage);
+}
+
+TEST(a_body_that_went_without_a_record_is_missed)
+{
+    const struct engine_ops *ops;
+    struct engine *engine = NULL;
+    struct engine_stripped stripped;
+    struct audit_report report;
+    struct buf removals;
+    struct stage stage;
+
+    suite_init(&stage);
+    fill_plain(&stage, 30);
+    ops = engine_for(&stage.setup);
+    CHECK_INT(ops->open(&stage.setup, ENGINE_WRITER, NULL, &engine, NULL), OK);
+    CHECK_INT(ops->begin(engine), OK);
+    CHECK_INT(ops->strip(engine,
+                         &(struct engine_strip){
+                             .topic = S("b"), .before_ms = 1002, .limit = 1 },
+                         &stripped),
+              OK);
+    CHECK_INT(ops->commit(engine), OK);
+    ops->close(engine);
+    report = prove(&stage, &removals);
+    CHECK(report.is_damaged);
+    CHECK_INT(report.bad_seq, 2);
+    CHECK_INT(report.records, 30);
+    buf_done(&removals);
     suite_done(&stage);
 }
