@@ -102,6 +102,8 @@ static enum err check_from(struct admission *a, struct refusal *r)
 
 static enum err check_paused(struct admission *a, struct refusal *r)
 {
+    if (a->sender->is_kicked)
+        return refusal_set(r, ERR_FORBIDDEN, S(""), "you are being removed");
     if (a->sender->is_paused && !kind_passes_pause(&a->env.kind))
         return refusal_set(r, ERR_PAUSED, S(""), "you are paused");
     return OK;

@@ -83,6 +83,27 @@ void ledger_done(struct ledger *ledger)
     map_done(&ledger->requests);
 }
 
+static void map_move(struct map *to, struct map *from)
+{
+    map_done(to);
+    *to = *from;
+    map_init(from);
+}
+
+void ledger_move(struct ledger *to, struct ledger *from)
+{
+    map_move(&to->proposals, &from->proposals);
+    map_move(&to->requests, &from->requests);
+    list_splice(&to->by_age, &from->by_age);
+    list_splice(&to->requests_by_age, &from->requests_by_age);
+    to->key = from->key;
+    to->order = from->order;
+    to->bytes = from->bytes;
+    to->open_count = from->open_count;
+    from->bytes = 0;
+    from->open_count = 0;
+}
+
 const char *proposal_state_name(enum proposal_state state)
 {
     static const char *const names[] = { "open", "fulfilled", "rejected", "withdrawn",

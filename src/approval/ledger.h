@@ -83,13 +83,17 @@ struct ledger {
     struct link by_age;
     size_t open_count; /* those that have expired unnoticed included */
     uint64_t order;    /* of the last proposal */
-    size_t bytes; /* of envelopes held */
+    size_t bytes;      /* of envelopes held */
     struct map requests;
     struct link requests_by_age;
 };
 
 void ledger_init(struct ledger *ledger, const struct ledger_settings *settings);
 void ledger_done(struct ledger *ledger); /* what is kept stays */
+
+/* All that one knows goes to the other, which knows nothing yet and keeps its settings
+ * and its keeper. */
+void ledger_move(struct ledger *to, struct ledger *from);
 
 /* Forgets all that is closed, or has expired. True: nothing is left. */
 bool ledger_sweep(struct ledger *ledger, uint64_t wall_ms);

@@ -13,7 +13,7 @@
 #include "gateway/doors.h"
 #include "gateway/gateway.h"
 #include "gateway/room.h"
-#include "gateway/standing.h"
+#include "gateway/state.h"
 #include "policy/capability.h"
 
 /* A call on its way through the workers; its texts live in its arena. */
@@ -236,19 +236,14 @@ static uint64_t bar_until_ms(const struct worker *worker)
     return loop_now_ms(worker->loop) + worker->settings->config->limits.kick_bar_ms;
 }
 
-static void kick(struct participant *p, const struct worker *)
-{
-    room_kick(live_room_of(p->topic), p);
-}
-
 static void kick_everywhere(struct worker *worker, struct str id)
 {
     standing_bar(&worker->standings, id, bar_until_ms(worker));
 }
 
-static void pause_participant(struct participant *p, const struct worker *)
+static void pause_participant(struct live_room *room, struct str id)
 {
-    participant_pause(p, true);
+    room_pause(room, id, true);
 }
 
 static void pause_everywhere(struct worker *worker, struct str id)
@@ -256,27 +251,41 @@ static void pause_everywhere(struct worker *worker, struct str id)
     standing_pause(&worker->standings, id, true);
 }
 
-static void resume_participant(struct participant *p, const struct worker *)
-{
-    participant_resume(p);
-}
-
 static void resume_everywhere(struct worker *worker, struct str id)
 {
-    standing_pause(&worker->standings, id, false);
+    struct parked *parked;
+
+    standing_resume(&worker->standings, id);
+    MAP_FOREACH(parked, &worker->parked)
+        standing_resume(&parked->standings, id);
 }
 
 /* What is done to a participant in a topic; and, where no topic is named, to whoever of
  * that id comes to another one later. */
 static const struct act {
     struct str verb;
-    void (*in_topic)(struct participant *p, const struct worker *worker);
+    void (*in_topic)(struct live_room *room, struct str id);
     void (*everywhere)(struct worker *worker, struct str id);
 } acts[] = {
-    { S("kick"), kick, kick_everywhere },
+    { S("kick"), room_kick, kick_everywhere },
     { S("pause"), pause_participant, pause_everywhere },
-    { S("resume"), resume_participant, resume_everywhere },
+    { S("resume"), room_resume, resume_everywhere },
 };
+
+/* A topic in which somebody was paused or kept out may be parked since. */
+static void open_parked(struct worker *worker, const struct call *call)
+{
+    const struct parked *parked = map_find(&worker->parked, call->topic);
+    struct live_room *room;
+
+    if (parked && standing_find(&parked->standings, call->id))
+        (void)room_open(worker, call->topic, &room);
+}
+
+static bool is_known_in(const struct live_room *room, struct str id)
+{
+    return participant_find(&room->room.topic, id) || standing_find(&room->standings, id);
+}
 
 static void visit_act(struct gather *gather, struct gather_part *part)
 {
@@ -286,13 +295,13 @@ static void visit_act(struct gather *gather, struct gather_part *part)
 
     if (call->topic.len == 0)
         call->act->everywhere(worker, call->id);
+    else
+        open_parked(worker, call);
     MAP_FOREACH(room, &worker->rooms) {
-        struct participant *p = participant_find(&room->room.topic, call->id);
-
-        if (!p || !concerns(call, room))
+        if (!concerns(call, room) || !is_known_in(room, call->id))
             continue;
         part->count++;
-        call->act->in_topic(p, worker);
+        call->act->in_topic(room, call->id);
     }
 }
 
@@ -335,11 +344,17 @@ static void answer_act(struct gather *gather)
 
 static void start_act(struct exchange *x, const struct act *act)
 {
-    struct call *call = call_new(x, visit_act, answer_act);
+    struct call *call;
 
+    if (!recorder_is_able(x->worker)) {
+        exchange_fail(x, ERR_UNAVAILABLE, "%s", recorder_problem);
+        return;
+    }
+    call = call_new(x, visit_act, answer_act);
     if (!read_target(x, call))
         return;
     call->act = act;
+    call->gather.is_lasting = true;
     call_start(call);
 }
 

@@ -18,11 +18,13 @@
 #include "gateway/http_door.h"
 #include "gateway/recording.h"
 #include "gateway/start.h"
+#include "gateway/state.h"
 #include "store/lock.h"
 
 enum {
     LINK_MS = 10 * 60 * 1000,
     MAX_WORKERS = 64,
+    MAX_PLEDGED = 256 << 20,
 };
 
 /* --- what the doors need --- */
@@ -67,6 +69,16 @@ bool gateway_room_started(struct gateway *gateway)
 void gateway_room_ended(struct gateway *gateway)
 {
     atomic_fetch_sub(&gateway->rooms, 1);
+}
+
+bool gateway_may_pledge(const struct gateway *gateway, size_t more)
+{
+    return atomic_load(&gateway->pledged) + more <= MAX_PLEDGED;
+}
+
+void gateway_pledge(struct gateway *gateway, size_t was, size_t is)
+{
+    atomic_fetch_add(&gateway->pledged, is - was);
 }
 
 struct identity *gateway_local_identity(struct gateway *gateway)
@@ -360,7 +372,9 @@ static enum err start(struct gateway *gateway, const sigset_t *signals)
     gateway->local = make_local_identity();
     make_workers(gateway);
     share_tokens(gateway, identities, count);
-    err = watch_signals(gateway, signals);
+    err = state_restore(gateway);
+    if (!err)
+        err = watch_signals(gateway, signals);
     if (!err) {
         note_start(gateway);
         atomic_store(&gateway->is_ready, true);

@@ -43,6 +43,11 @@ void gateway_connection_ended(struct gateway *gateway);
 bool gateway_room_started(struct gateway *gateway);
 void gateway_room_ended(struct gateway *gateway);
 
+/* What open proposals weigh in all topics together is bounded: may there be so much more?
+ * And: it was so much, and is. */
+bool gateway_may_pledge(const struct gateway *gateway, size_t more);
+void gateway_pledge(struct gateway *gateway, size_t was, size_t is);
+
 /* Whoever reaches the local socket: an administrator. */
 struct identity *gateway_local_identity(struct gateway *gateway);
 

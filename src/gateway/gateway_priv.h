@@ -24,6 +24,7 @@ struct gateway {
     atomic_size_t max_connections;
     atomic_size_t rooms;
     atomic_size_t max_rooms;
+    atomic_size_t pledged; /* bytes of open proposals, roughly */
     atomic_bool is_ready;
     struct loop_fd signals;
     struct loop_timer drain_timer;

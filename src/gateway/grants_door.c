@@ -31,6 +31,7 @@ struct change {
     struct str_list remove;
     struct str_list revoke;
     struct grant_terms terms;
+    uint64_t order; /* of the first of its parts; 0: as they come, in one topic */
     uint64_t wall_ms;
     struct arena arena;
     struct str_list old;
@@ -228,6 +229,7 @@ static struct str grant_missing(const struct change *change, struct worker *work
 {
     struct str *missing = xcalloc(change->add.count + 1, sizeof(*missing));
     struct grant_terms terms = change->terms;
+    size_t strikes = change->remove.count + change->revoke.count;
     const struct grant *found = NULL;
     struct str ret = S("");
     size_t count = 0;
@@ -244,6 +246,7 @@ static struct str grant_missing(const struct change *change, struct worker *work
             missing[count++] = change->add.items[i];
     }
     terms.capabilities = (struct str_list){ missing, count };
+    terms.order = change->order ? change->order + strikes : 0;
     if (count && rights_grant(worker->rights, change->who, &terms) == OK)
         ret = terms.id;
     else if (found)
@@ -258,6 +261,10 @@ static void apply(const struct change *change, struct worker *worker, struct str
     struct strike_terms revoke = strike_of(change, change->revoke, STRIKE_COVERED);
     struct live_room *room;
 
+    if (change->order) {
+        remove.order = change->order;
+        revoke.order = change->order + change->remove.count;
+    }
     /* Room for them was asked for. */
     (void)rights_strike(worker->rights, change->who, &remove);
     (void)rights_strike(worker->rights, change->who, &revoke);
@@ -374,6 +381,7 @@ static void start_change(struct change *change)
 {
     struct exchange *x = change->x;
     bool is_everywhere = change->who.topic.len == 0;
+    size_t strikes = change->remove.count + change->revoke.count;
 
     change->decider = is_everywhere
                           ? x->worker
@@ -383,8 +391,10 @@ static void start_change(struct change *change)
     change->terms.created_ms = change->wall_ms;
     change->terms.origin = RIGHTS_BY_ADMIN;
     change->terms.capabilities = change->add;
-    if (is_everywhere)
+    if (is_everywhere) {
+        change->order = rights_reserve(x->worker->rights, change->wall_ms, strikes + 1);
         change->err = carry_out(change, x->worker);
+    }
     if (change->err) {
         answer(change);
         change_free(change);
@@ -402,8 +412,12 @@ void admin_capabilities(struct exchange *x)
     change->wall_ms = loop_wall_ms(x->worker->loop);
     change->gather.visit = visit_change;
     change->gather.done = answer_change;
+    change->gather.is_lasting = true;
     arena_init(&change->arena, CHANGE_ARENA);
-    change->err = read_key(x, change, &change->why);
+    change->why = recorder_problem;
+    change->err = recorder_is_able(x->worker) ? OK : ERR_UNAVAILABLE;
+    if (!change->err)
+        change->err = read_key(x, change, &change->why);
     if (!change->err)
         change->err = read_change(x, change, &change->why);
     if (!change->err) {

@@ -161,19 +161,20 @@ static bool is_administrator(struct worker *worker, struct str id)
 static enum err judge_act(const struct admission *a, struct refusal *r)
 {
     static const struct str field = { "payload.participant", 19 };
-    const struct participant *participant;
     struct str target = a->command->target;
+    const struct participant *participant = participant_find(&a->room->topic, target);
+    const struct standing *standing = standing_find(&room_of(a)->standings, target);
 
     if (str_eq(target, a->sender->id))
         return refusal_set(r, ERR_FORBIDDEN, field, "not on yourself");
-    participant = participant_find(&a->room->topic, target);
-    if (!participant)
+    if (!participant && !standing)
         return refusal_set(r, ERR_NOT_FOUND, field, "nobody of that name is here");
     if (a->identity->is_admin)
         return OK;
     if (is_administrator(room_of(a)->worker, target))
         return refusal_set(r, ERR_FORBIDDEN, field, "an administrator: only others may");
-    if (a->command->verb == COMMAND_RESUME && participant->is_held)
+    if (a->command->verb == COMMAND_RESUME &&
+        ((participant && participant->is_held) || (standing && standing->is_held)))
         return refusal_set(r, ERR_FORBIDDEN, field,
                            "an administrator has paused this participant");
     return OK;
@@ -270,7 +271,7 @@ static void carry_out_revoke(struct live_room *room, const struct admission *a)
 
 static void carry_out_act(struct live_room *room, const struct admission *a)
 {
-    struct participant *target = participant_find(&room->room.topic, a->command->target);
+    struct str target = a->command->target;
 
     log_info("participant.moderate", "kind=%s topic=%s id=%s by=%s",
              LOG_TEXT(a->env.kind.text), LOG_TEXT(room->room.topic.name),
@@ -278,9 +279,9 @@ static void carry_out_act(struct live_room *room, const struct admission *a)
     if (a->command->verb == COMMAND_KICK)
         room_kick(room, target);
     else if (a->command->verb == COMMAND_PAUSE)
-        participant_pause(target, a->identity->is_admin);
+        room_pause(room, target, a->identity->is_admin);
     else
-        participant_resume(target);
+        room_resume(room, target);
 }
 
 /* --- the sequel of an envelope --- */

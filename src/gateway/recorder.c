@@ -235,6 +235,13 @@ void recorder_forget_room(struct live_room *room)
 
 /* --- what is said --- */
 
+const char recorder_problem[] = "The record cannot be written.";
+
+uint64_t recorder_last(const struct worker *worker)
+{
+    return worker->recorder.ticket - !worker->recorder.open;
+}
+
 bool recorder_is_able(const struct worker *worker)
 {
     const struct store *store = gateway_store(worker->gateway);

@@ -64,6 +64,12 @@ uint64_t recorder_ticket(struct worker *worker);
 /* The ticket of the changes of state made since the last turn; 0: there are none. */
 uint64_t recorder_changes(const struct worker *worker);
 
+/* The ticket of all that was put and removed so far. */
+uint64_t recorder_last(const struct worker *worker);
+
+/* What is said when it cannot. */
+extern const char recorder_problem[];
+
 /* Can what must be durable be taken on? Not while the store fails, nor while far too much
  * waits for it. */
 bool recorder_is_able(const struct worker *worker);

@@ -2,7 +2,7 @@
 /* What a participant may do in a topic right now, for whoever wants to know why. */
 #include "gateway/doors.h"
 #include "gateway/room.h"
-#include "gateway/standing.h"
+#include "gateway/state.h"
 #include "policy/capability.h"
 
 /* By the public name of a credential, else by the id that it stands for. */
@@ -13,12 +13,14 @@ static const struct identity *find_identity(const struct worker *worker, struct 
     return identity ? identity : token_table_find_id(&worker->tokens, name);
 }
 
-static bool is_paused(const struct worker *worker, const struct live_room *room,
-                      struct str id)
+static bool is_paused(const struct worker *worker, struct str topic, struct str id)
 {
+    const struct live_room *room = room_find(worker, topic);
     const struct participant *p = room ? participant_find(&room->room.topic, id) : NULL;
+    const struct standings *here = state_standings(worker, topic);
 
-    return standing_is_paused(&worker->standings, id) || (p && p->is_paused);
+    return standing_is_paused(&worker->standings, id) || (p && p->is_paused) ||
+           (here && standing_is_paused(here, id));
 }
 
 static bool is_strict(const struct worker *worker, const struct live_room *room,
@@ -57,7 +59,7 @@ static void write_rights(struct exchange *x, const struct identity *identity,
     capability_list_put_moot(w, capabilities);
     json_key(w, S("limited"));
     capability_list_write(limited_of(worker, x->topic, identity->id, &x->arena), w);
-    json_put_bool(w, S("paused"), is_paused(worker, room, identity->id));
+    json_put_bool(w, S("paused"), is_paused(worker, x->topic, identity->id));
     json_put_bool(
         w, S("may_enter"),
         !room_settings_admit(room_settings_of(worker, x->topic), x->topic, identity));

@@ -12,7 +12,7 @@
 #include "gateway/moderation.h"
 #include "gateway/proposals.h"
 #include "gateway/recording.h"
-#include "gateway/standing.h"
+#include "gateway/state.h"
 
 enum {
     LINGER_MS = 10 * 60 * 1000, /* an empty room is kept this long */
@@ -129,6 +129,7 @@ static struct live_room *room_new(struct worker *worker, struct str topic,
     room->room.rights = worker->rights;
     room->room.ops = &room_ops;
     recording_set(room);
+    state_enter(room);
     map_set(&worker->rooms, room->room.topic.name, room);
     room_left(room); /* nobody is here yet */
     return room;
@@ -144,7 +145,7 @@ void room_free(struct live_room *room)
     recorder_forget_room(room);
     room_stay(room);
     loop_timer_clear(worker->loop, &room->presence_timer);
-    ledger_done(&room->room.ledger);
+    state_end(room);
     topic_done(&room->room.topic);
     free(room);
 }
@@ -154,6 +155,13 @@ void room_stay(struct live_room *room)
     list_remove(&room->linger_link);
     room->worker->lingering_bytes -= room->linger_bytes;
     room->linger_bytes = 0;
+}
+
+/* Nobody needs it any more; what is open in it outlasts it. */
+static void room_forget(struct live_room *room)
+{
+    state_leave(room);
+    room_free(room);
 }
 
 /* Last in the line of those that go. */
@@ -176,7 +184,7 @@ static bool make_place(struct worker *worker)
     room = LIST_FIRST(&worker->lingering, struct live_room, linger_link);
     if (!room)
         return false;
-    room_free(room);
+    room_forget(room);
     return true;
 }
 
@@ -213,15 +221,13 @@ enum err room_may_enter(const struct worker *worker, const struct live_room *roo
                         const struct identity *identity)
 {
     const struct topic *topic = &room->room.topic;
-    const struct participant *participant = participant_find(topic, identity->id);
     uint64_t now_ms = loop_now_ms(worker->loop);
     enum err err = room_settings_admit(room->settings, topic->name, identity);
 
     if (err)
         return err;
-    if (participant && participant_is_barred(participant, now_ms))
-        return ERR_FORBIDDEN;
-    if (standing_is_barred(&worker->standings, identity->id, now_ms))
+    if (standing_is_barred(&room->standings, identity->id, now_ms) ||
+        standing_is_barred(&worker->standings, identity->id, now_ms))
         return ERR_FORBIDDEN;
     return OK;
 }
@@ -244,6 +250,9 @@ struct participant *room_participant(struct live_room *room, struct identity *id
 
     if (standing_is_paused(&worker->standings, identity->id))
         participant_pause(participant, true);
+    else if (standing_is_paused(&room->standings, identity->id))
+        participant_pause(participant,
+                          standing_find(&room->standings, identity->id)->is_held);
     return participant;
 }
 
@@ -269,7 +278,7 @@ static void sweep_lingering(struct worker *worker, size_t max)
     LIST_FOREACH(room, &worker->lingering, linger_link) {
         if (max-- == 0 || !is_due(room, now_ms))
             return;
-        room_free(room);
+        room_forget(room);
     }
 }
 
@@ -286,6 +295,7 @@ static void sweep_next(struct worker *worker, size_t max)
             return;
         }
         topic_sweep_roster(&room->room.topic);
+        standings_sweep(&room->standings, now_ms);
         if (now_ms > ABSENT_MS)
             topic_forget_absent(&room->room.topic, now_ms - ABSENT_MS);
     }
@@ -368,13 +378,22 @@ void room_welcome(struct live_room *room, struct member *member)
     buf_done(&out);
 }
 
-void room_kick(struct live_room *room, struct participant *participant)
+void room_pause(struct live_room *room, struct str id, bool is_by_admin)
 {
-    const struct worker *worker = room->worker;
+    struct participant *participant = participant_find(&room->room.topic, id);
 
-    participant_conduct(participant)->barred_until_ms =
-        loop_now_ms(worker->loop) + worker->settings->config->limits.kick_bar_ms;
-    participant_end(participant, END_KICKED);
+    standing_pause(&room->standings, id, is_by_admin);
+    if (participant)
+        participant_pause(participant, is_by_admin);
+}
+
+void room_resume(struct live_room *room, struct str id)
+{
+    struct participant *participant = participant_find(&room->room.topic, id);
+
+    standing_resume(&room->standings, id);
+    if (participant)
+        participant_resume(participant);
 }
 
 /* Welcomes do not count towards the marks, so who does not read gets no end of them. */
@@ -383,10 +402,8 @@ static bool is_behind(const struct member *member)
     return member->is_blocked && member_waiting(member) > UNREAD_MAX;
 }
 
-static void on_turn(struct topic *topic, struct str id)
+static void welcome_again(struct live_room *room, const struct participant *participant)
 {
-    const struct participant *participant = participant_find(topic, id);
-    struct live_room *room = live_room_of(topic);
     struct member *member;
 
     LIST_FOREACH(member, &participant->members, peer_link) {
@@ -399,12 +416,46 @@ static void on_turn(struct topic *topic, struct str id)
     }
 }
 
-void room_welcome_again(struct live_room *room, struct participant *participant)
+/* What was decided is durable, and stands in the log: whoever was kicked has seen by whom
+ * and goes; others hear what they may now. */
+static void on_turn(struct topic *topic, struct str id)
+{
+    struct participant *participant = participant_find(topic, id);
+    struct live_room *room = live_room_of(topic);
+
+    if (participant->is_kicked)
+        participant_end(participant, END_KICKED);
+    else
+        welcome_again(room, participant);
+    participant->is_kicked = false;
+}
+
+/* Its turn comes when what has changed is durable. */
+static void await_turn(struct live_room *room, const struct participant *participant)
 {
     struct topic *topic = &room->room.topic;
 
     if (!topic_hold_turn(topic, participant->id, recorder_changes(room->worker)))
         on_turn(topic, participant->id);
+}
+
+void room_welcome_again(struct live_room *room, struct participant *participant)
+{
+    await_turn(room, participant);
+}
+
+void room_kick(struct live_room *room, struct str id)
+{
+    const struct worker *worker = room->worker;
+    struct participant *participant = participant_find(&room->room.topic, id);
+
+    standing_bar(&room->standings, id,
+                 loop_now_ms(worker->loop) +
+                     worker->settings->config->limits.kick_bar_ms);
+    if (!participant)
+        return;
+    participant->is_kicked = true;
+    await_turn(room, participant);
 }
 
 /* --- what the gateway says to all --- */

@@ -27,7 +27,9 @@ struct live_room {
     size_t linger_bytes;   /* of envelopes, as counted while it lingers */
     struct loop_timer presence_timer;
     uint64_t empty_since_ms;
-    bool was_told_strict; /* the room has heard that validation is strict */
+    struct standings standings; /* pauses and bars here */
+    size_t pledged;             /* what its open proposals weigh, see state.h */
+    bool was_told_strict;       /* the room has heard that validation is strict */
     char name[];
 };
 
@@ -88,8 +90,11 @@ void room_release(struct live_room *room, uint64_t durable);
 /* Sends the system/welcome to a member. */
 void room_welcome(struct live_room *room, struct member *member);
 
-/* Removes a participant and keeps it out for a while. */
-void room_kick(struct live_room *room, struct participant *participant);
+/* What is done to a participant here, whether it is present or not: kept out for a while,
+ * and removed as soon as that is durable; paused, until someone resumes it. */
+void room_kick(struct live_room *room, struct str id);
+void room_pause(struct live_room *room, struct str id, bool is_by_admin);
+void room_resume(struct live_room *room, struct str id);
 
 /* A fresh welcome to every member of the participant, when what has changed is durable.
  */

@@ -9,7 +9,7 @@
 #include "gateway/http_door.h"
 #include "gateway/recording.h"
 #include "gateway/room.h"
-#include "gateway/standing.h"
+#include "gateway/state.h"
 #include "gateway/ws_door.h"
 
 enum {
@@ -29,6 +29,7 @@ static void on_sweep(struct loop_timer *timer)
     struct worker *worker = CONTAINER_OF(timer, struct worker, sweep_timer);
 
     rooms_sweep(worker);
+    state_sweep(worker);
     standings_sweep(&worker->standings, loop_now_ms(worker->loop));
     ws_close_expired(worker);
     worker_forget_strangers(worker);
@@ -85,7 +86,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
     map_init(&worker->rooms);
     recorder_init(worker);
     grants_init(worker);
-    map_init(&worker->standings);
+    state_init(worker);
     list_init(&worker->dirty);
     list_init(&worker->offenders);
     list_init(&worker->lingering);
@@ -118,7 +119,7 @@ void worker_done(struct worker *worker)
     map_done(&worker->rooms);
     holdings_done(&worker->holdings);
     rights_free(worker->rights);
-    standings_done(&worker->standings);
+    state_done(worker);
     throttle_done(&worker->throttle);
     ticket_table_done(&worker->tickets);
     ticket_table_done(&worker->links);
@@ -334,13 +335,24 @@ static void on_part_back(struct loop_mail *mail)
         gather->done(gather);
 }
 
+static void send_back(struct recorder_waiter *waiter)
+{
+    struct gather_part *part = CONTAINER_OF(waiter, struct gather_part, waiter);
+
+    loop_post(part->gather->origin->loop, &part->mail);
+}
+
 static void on_part(struct loop_mail *mail)
 {
     struct gather_part *part = CONTAINER_OF(mail, struct gather_part, mail);
 
     part->gather->visit(part->gather, part);
     part->mail.deliver = on_part_back;
-    loop_post(part->gather->origin->loop, &part->mail);
+    part->waiter = (struct recorder_waiter){ .ticket = part->gather->is_lasting
+                                                           ? recorder_last(part->worker)
+                                                           : 0,
+                                             .on_durable = send_back };
+    recorder_wait(part->worker, &part->waiter);
 }
 
 void gather_start(struct gather *gather, struct worker *origin)

@@ -21,6 +21,7 @@
 #include "gateway/metrics.h"
 #include "gateway/recorder.h"
 #include "gateway/settings.h"
+#include "gateway/standing.h"
 #include "identity/identity.h"
 #include "identity/throttle.h"
 #include "identity/ticket.h"
@@ -29,6 +30,7 @@
 #include "net/listen.h"
 #include "policy/capset.h"
 #include "policy/holding.h"
+#include "policy/keeping.h"
 #include "topic/lane.h"
 #include "ws/deflate.h"
 
@@ -60,10 +62,13 @@ struct worker {
     struct map rooms;      /* by topic name */
     struct rights *rights; /* capabilities changed at run time */
     struct holdings holdings;
-    struct map standings;  /* pauses and bars in all topics, see standing.h */
-    struct link dirty;     /* rooms with something new to send, in turns */
-    struct link offenders; /* the conducts of those with violations */
-    struct link lingering; /* rooms without members, the longest empty first */
+    struct standings standings; /* pauses and bars in all topics */
+    struct map parked;          /* topics without a room, see state.h */
+    struct link parked_by_age;
+    struct rights_keeper keeper; /* of `rights` */
+    struct link dirty;           /* rooms with something new to send, in turns */
+    struct link offenders;       /* the conducts of those with violations */
+    struct link lingering;       /* rooms without members, the longest empty first */
     size_t lingering_bytes;
     size_t sweep_at; /* in `rooms`: how far the sweep has come */
     struct link http_clients;
@@ -119,6 +124,7 @@ bool worker_is_empty(const struct worker *worker);
 struct gather;
 struct gather_part {
     struct loop_mail mail;
+    struct recorder_waiter waiter;
     struct gather *gather;
     struct worker *worker;
     struct buf out; /* what the worker has to say, JSON fragments mostly */
@@ -128,6 +134,7 @@ struct gather {
     struct worker *origin;
     void (*visit)(struct gather *self, struct gather_part *part); /* on part->worker */
     void (*done)(struct gather *self); /* on the origin; owns the gather */
+    bool is_lasting; /* each part comes back when what it changed is durable */
     struct gather_part *parts;
     size_t part_count;
     size_t left;

@@ -42,10 +42,9 @@ enum err rights_restore_grant(struct rights *rights, struct rights_key holder,
                               const struct grant_terms *terms, uint64_t uses)
 {
     struct rights_record *record = rights_record_find(rights, holder);
-    const struct grant *last =
-        record && !list_is_empty(&record->grants)
-            ? CONTAINER_OF(record->grants.prev, struct grant, link)
-            : NULL;
+    const struct grant *last = record && !list_is_empty(&record->grants)
+                                   ? CONTAINER_OF(record->grants.prev, struct grant, link)
+                                   : NULL;
     struct grant *grant;
     enum err err;
 
@@ -110,8 +109,8 @@ static void strike_in_topics(struct rights *rights)
         if (record->key.topic.len)
             records[count++] = record;
     for (size_t i = 0; i < count; i++) {
-        const struct rights_record *all = rights_record_find(
-            rights, (struct rights_key){ S(""), records[i]->key.id });
+        const struct rights_record *all =
+            rights_record_find(rights, (struct rights_key){ S(""), records[i]->key.id });
         const struct strike *strike;
 
         if (all)
@@ -135,8 +134,8 @@ static size_t count_grants(const struct rights *rights)
     size_t count = 0;
 
     MAP_FOREACH(record, &rights->records)
-        count += record->usage[RIGHTS_IN_ROOM].grants +
-                 record->usage[RIGHTS_BY_ADMIN].grants;
+        count +=
+            record->usage[RIGHTS_IN_ROOM].grants + record->usage[RIGHTS_BY_ADMIN].grants;
     return count;
 }
 

@@ -57,7 +57,7 @@ struct grant {
     struct str reason;
     struct str_list capabilities; /* shrinks as they are struck */
     struct capability **compiled; /* the same */
-    uint64_t order; /* no other change has the same */
+    uint64_t order;               /* no other change has the same */
     uint64_t created_ms;
     uint64_t expires_ms; /* 0: never */
     uint64_t max_uses;   /* 0: any number */

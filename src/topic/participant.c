@@ -3,8 +3,8 @@
 
 /*
  * Participants of a topic: found by id, made when someone of that id first comes, kept
- * for a while after the last member has left (rates, pauses and the replay bound must not
- * be shaken off by reconnecting).
+ * for a while after the last member has left (rates and the replay bound must not be
+ * shaken off by reconnecting).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -107,11 +107,6 @@ void participant_resume(struct participant *participant)
     participant->is_held = false;
 }
 
-bool participant_is_barred(const struct participant *participant, uint64_t now_ms)
-{
-    return participant->conduct && participant->conduct->barred_until_ms > now_ms;
-}
-
 void participant_free(struct participant *participant)
 {
     capset_unref(participant->capabilities);
@@ -149,13 +144,11 @@ void participant_rest(struct participant *participant, uint64_t now_ms)
     note_absent(participant, now_ms);
 }
 
-/* A pause or a bar must last, and so must the right to see what was said since it was
- * last here, as long as the ring holds any of what came before. Entries about its
- * presence need it, too. */
-static bool must_stay(const struct participant *participant, uint64_t before_ms)
+/* The right to see what was said since it was last here must last, as long as the ring
+ * holds any of what came before. Entries about its presence need it, too. */
+static bool must_stay(const struct participant *participant)
 {
-    return participant->is_paused || participant_is_barred(participant, before_ms) ||
-           participant->absence->seen_seq > participant->topic->ring.first_seq;
+    return participant->absence->seen_seq > participant->topic->ring.first_seq;
 }
 
 void topic_forget_absent(struct topic *topic, uint64_t before_ms)
@@ -167,8 +160,8 @@ void topic_forget_absent(struct topic *topic, uint64_t before_ms)
 
         if (absence->since_ms > before_ms)
             return;
-        if (link_is_set(&participant->pending_link) ||
-            must_stay(participant, before_ms) || hold_names(topic, participant))
+        if (link_is_set(&participant->pending_link) || must_stay(participant) ||
+            hold_names(topic, participant))
             continue;
         forget(participant);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A participant is an id with capabilities in a topic. It is made when someone of that id
- * first comes and outlives its members for a while, so that rates, pauses and bars are
- * not shaken off by reconnecting.
+ * first comes and outlives its members for a while, so that rates are not shaken off by
+ * reconnecting.
  */
 #pragma once
 
@@ -31,7 +31,6 @@ struct conduct {
     uint64_t strikes_since_ms;
     uint64_t strikes; /* rate refusals in the current window */
     uint64_t violations;
-    uint64_t barred_until_ms; /* after a kick */
     struct participant *participant;
     struct link
         offender_link; /* where those with violations stand together, if they do */
@@ -62,9 +61,10 @@ struct participant {
     uint8_t type;
     uint8_t announced;
     bool is_paused : 1;
-    bool is_held : 1; /* paused by an administrator: others do not resume it */
-    bool is_told : 1; /* it is here, in the order of what was said; `announced` is what
-                       * has been heard of that */
+    bool is_held : 1;   /* paused by an administrator: others do not resume it */
+    bool is_kicked : 1; /* it goes as soon as that is durable, and says nothing more */
+    bool is_told : 1;   /* it is here, in the order of what was said; `announced` is what
+                         * has been heard of that */
     char text[];
 };
 
@@ -89,9 +89,6 @@ struct conduct *participant_conduct(struct participant *participant);
  * nothing to it. Whether somebody else may end one is the caller's question. */
 void participant_pause(struct participant *participant, bool is_by_admin);
 void participant_resume(struct participant *participant);
-
-/* Is it kept out after a kick? */
-bool participant_is_barred(const struct participant *participant, uint64_t now_ms);
 
 /* Ends every member of the participant. */
 void participant_end(struct participant *participant, enum member_end why);

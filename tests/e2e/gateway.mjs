@@ -10,7 +10,8 @@
 //       gateway.signal(name)                   SIGHUP and the like, to this process only
 //       await gateway.stop()                   SIGTERM; asserts status 0 and no sanitizer report
 //       await gateway.kill()                   SIGKILL; its folder stays
-//       await gateway.restart()                a new one where a killed one was: port, data, settings
+//       await gateway.restart()                a new one where a killed one was: port, data, settings;
+//                                              other options may be given, { workers }
 //
 //   people('alice', 'bob')     tokens for a config: token ID-token, capabilities mcp/*, chat
 //   person('eve', { ... })     one of them, with other settings
@@ -225,7 +226,7 @@ class Gateway {
         await within(this.exited, 'the gateway to die');
     }
 
-    restart() { return startIn(path.dirname(this.data), this.port, this.options); }
+    restart(options = {}) { return startIn(path.dirname(this.data), this.port, { ...this.options, ...options }); }
 
     async stop(status = 0) {
         this.child.kill('SIGTERM');

@@ -145,17 +145,16 @@ static enum err put_back(struct rights *rights, const struct kept *item)
     for (size_t i = 0; i < item->count; i++)
         texts[i] = str_of(item->texts[i]);
     if (item->is_grant)
-        return rights_restore_grant(
-            rights, holder,
-            &(struct grant_terms){ .id = str_of(item->id),
-                                   .granter = S("boss"),
-                                   .capabilities = list,
-                                   .order = item->order,
-                                   .created_ms = item->created_ms,
-                                   .expires_ms = item->expires_ms,
-                                   .max_uses = item->max_uses,
-                                   .origin = item->origin },
-            item->uses);
+        return rights_restore_grant(rights, holder,
+                                    &(struct grant_terms){ .id = str_of(item->id),
+                                                           .granter = S("boss"),
+                                                           .capabilities = list,
+                                                           .order = item->order,
+                                                           .created_ms = item->created_ms,
+                                                           .expires_ms = item->expires_ms,
+                                                           .max_uses = item->max_uses,
+                                                           .origin = item->origin },
+                                    item->uses);
     return rights_restore_strike(rights, holder,
                                  &(struct strike_terms){ .by = S("boss"),
                                                          .capabilities = list,
@@ -464,10 +463,10 @@ TEST(the_end_of_a_table_ends_nothing_that_is_kept)
     static const struct str items[] = { S("chat") };
 
     rights_set_keeper(table->rights, &table->keeper);
-    CHECK_INT(rights_grant(table->rights, BOT("a"),
-                           &(struct grant_terms){ .id = S("g"),
-                                                  .capabilities = { items, 1 } }),
-              OK);
+    CHECK_INT(
+        rights_grant(table->rights, BOT("a"),
+                     &(struct grant_terms){ .id = S("g"), .capabilities = { items, 1 } }),
+        OK);
     table_free(table);
     CHECK_INT(shelf.count, 1);
 }
@@ -481,13 +480,14 @@ TEST(restored_grants_expire_the_next_first)
 
     for (size_t i = 0; i < COUNT(times); i++) {
         (void)snprintf(id, sizeof(id), "g%zu", i);
-        CHECK_INT(rights_restore_grant(rights, BOT("a"),
-                                       &(struct grant_terms){ .id = str_of(id),
-                                                              .capabilities = { items, 1 },
-                                                              .order = i + 1,
-                                                              .expires_ms = times[i] },
-                                       0),
-                  OK);
+        CHECK_INT(
+            rights_restore_grant(rights, BOT("a"),
+                                 &(struct grant_terms){ .id = str_of(id),
+                                                        .capabilities = { items, 1 },
+                                                        .order = i + 1,
+                                                        .expires_ms = times[i] },
+                                 0),
+            OK);
     }
     (void)rights_restored(rights, 0);
     for (uint64_t ms = 100; ms <= 300; ms += 100) {

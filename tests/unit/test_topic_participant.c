@@ -61,22 +61,6 @@ TEST(who_posts_without_being_a_member_is_absent_since_the_last_time)
     fake_topic_done(&fake);
 }
 
-TEST(a_pause_and_a_bar_are_not_forgotten)
-{
-    struct fake_topic fake;
-
-    fake_topic_init(&fake, &no_ring);
-    enter(&fake, S("paused"))->is_paused = true;
-    participant_conduct(enter(&fake, S("barred")))->barred_until_ms = 3 * MINUTE;
-    topic_forget_absent(&fake.topic, 3 * MINUTE - 1);
-    CHECK(is_known(&fake, S("paused")));
-    CHECK(is_known(&fake, S("barred")));
-    topic_forget_absent(&fake.topic, 3 * MINUTE);
-    CHECK(is_known(&fake, S("paused")));
-    CHECK(!is_known(&fake, S("barred")));
-    fake_topic_done(&fake);
-}
-
 TEST(nobody_is_forgotten_while_the_ring_holds_what_he_may_have_seen)
 {
     struct topic_settings settings = no_ring;

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading back, at the start, what was kept. */
+#include "gateway/restore.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "gateway/gateway.h"
+#include "gateway/grants.h"
+#include "gateway/kept.h"
+#include "policy/keeping.h"
+
+enum { ARENA_BYTES = 1 << 20, ARENA_FACTOR = 8 }; /* of what is read */
+
+struct restoring {
+    struct gateway *gateway;
+    uint64_t order; /* the last of all grants and strikes */
+    size_t counts[STORE_SECTION_COUNT];
+    size_t skipped;
+};
+
+/* Reads one item into the arena and puts it where it belongs. ERR_NOT_FOUND: it is over.
+ */
+typedef enum err restorer(struct restoring *r, const struct kept_text *text,
+                          struct arena *arena);
+
+static struct worker *home_of(struct gateway *gateway, struct str topic)
+{
+    return topic.len ? worker_of_topic(gateway, topic) : gateway_worker(gateway, 0);
+}
+
+/* The workers that hold what was said there: one, or (topic "") all. */
+static size_t holders_of(struct gateway *gateway, struct str topic, size_t *ret_first)
+{
+    *ret_first = topic.len ? worker_of_topic(gateway, topic)->index : 0;
+    return topic.len ? 1 : gateway_worker_count(gateway);
+}
+
+static void note_order(struct restoring *r, uint64_t order)
+{
+    if (order > r->order)
+        r->order = order;
+}
+
+static enum err restore_grant(struct restoring *r, const struct kept_text *text,
+                              struct arena *arena)
+{
+    struct kept_grant kept;
+    size_t first;
+    size_t count = holders_of(r->gateway, text->topic, &first);
+    enum err err = kept_read_grant(text, arena, &kept);
+
+    if (err)
+        return err;
+    note_order(r, kept.terms.order);
+    if ((kept.terms.expires_ms && kept.terms.expires_ms <= clock_wall_ms()) ||
+        (kept.terms.max_uses && kept.uses >= kept.terms.max_uses))
+        return ERR_NOT_FOUND;
+    for (size_t i = first; !err && i < first + count; i++)
+        err = rights_restore_grant(gateway_worker(r->gateway, i)->rights, kept.holder,
+                                   &kept.terms, kept.uses);
+    return err;
+}
+
+static enum err restore_strike(struct restoring *r, const struct kept_text *text,
+                               struct arena *arena)
+{
+    struct kept_strike kept;
+    size_t first;
+    size_t count = holders_of(r->gateway, text->topic, &first);
+    enum err err = kept_read_strike(text, arena, &kept);
+
+    if (err)
+        return err;
+    note_order(r, kept.terms.order);
+    for (size_t i = first; !err && i < first + count; i++)
+        err = rights_restore_strike(gateway_worker(r->gateway, i)->rights, kept.holder,
+                                    &kept.terms);
+    return err;
+}
+
+static struct standings *standings_of(struct worker *worker, struct str topic)
+{
+    return topic.len ? &state_park(worker, topic)->standings : &worker->standings;
+}
+
+/* A clock that was set back makes no bar longer than a kick does. */
+static uint64_t left_of(const struct worker *worker, uint64_t until_ms)
+{
+    uint64_t now_ms = clock_wall_ms();
+    uint64_t left_ms = until_ms > now_ms ? until_ms - now_ms : 0;
+    uint64_t most_ms = worker->settings->config->limits.kick_bar_ms;
+
+    return left_ms < most_ms ? left_ms : most_ms;
+}
+
+static enum err restore_standing(struct restoring *r, const struct kept_text *text,
+                                 struct arena *arena)
+{
+    struct kept_standing kept;
+    size_t first;
+    size_t count = holders_of(r->gateway, text->topic, &first);
+    enum err err = kept_read_standing(text, arena, &kept);
+    uint64_t left_ms;
+
+    if (err)
+        return err;
+    left_ms = left_of(gateway_worker(r->gateway, first), kept.barred_until_ms);
+    if (!kept.is_paused && left_ms == 0)
+        return ERR_NOT_FOUND;
+    for (size_t i = first; i < first + count; i++) {
+        struct worker *worker = gateway_worker(r->gateway, i);
+        struct standings *standings = standings_of(worker, text->topic);
+        void (*changed)(struct standings *, const struct standing *) = standings->changed;
+
+        standings->changed = NULL; /* it is kept already */
+        if (left_ms)
+            standing_bar(standings, text->key, loop_now_ms(worker->loop) + left_ms);
+        if (kept.is_paused)
+            standing_pause(standings, text->key, kept.is_held);
+        standings->changed = changed;
+    }
+    return OK;
+}
+
+static enum err restore_proposal(struct restoring *r, const struct kept_text *text,
+                                 struct arena *arena)
+{
+    struct kept_proposal kept;
+    enum err err = kept_read_proposal(text, arena, &kept);
+    bool is_open = kept.past.state == PROPOSAL_OPEN;
+    struct parked *parked;
+
+    if (err)
+        return err;
+    if (kept.past.expires_ms <= clock_wall_ms())
+        return ERR_NOT_FOUND;
+    parked = state_park(home_of(r->gateway, text->topic), text->topic);
+    err = ledger_restore(&parked->ledger, &kept.past, is_open ? &kept.env : NULL);
+    state_settle(parked);
+    return err;
+}
+
+static restorer *const restorers[STORE_SECTION_COUNT] = {
+    [STORE_GRANT] = restore_grant,
+    [STORE_STRIKE] = restore_strike,
+    [STORE_STANDING] = restore_standing,
+    [STORE_PROPOSAL] = restore_proposal,
+};
+
+static void on_item(void *user, const struct store_item *item)
+{
+    struct restoring *r = user;
+    struct kept_text text = { item->topic, item->key, item->value };
+    struct arena arena;
+    enum err err;
+
+    arena_init(&arena, ARENA_BYTES + ARENA_FACTOR * item->value.len);
+    err = restorers[item->section](r, &text, &arena);
+    arena_done(&arena);
+    if (!err) {
+        r->counts[item->section]++;
+    } else if (err == ERR_NOT_FOUND) {
+        (void)recorder_remove(home_of(r->gateway, item->topic), item);
+    } else {
+        r->skipped++;
+        log_warn("state.skip", "section=%d topic=%s key=%s err=%s", (int)item->section,
+                 LOG_TEXT(item->topic), LOG_TEXT(item->key), err_name(err));
+    }
+}
+
+enum err state_restore(struct gateway *gateway)
+{
+    struct restoring r = { .gateway = gateway };
+    enum err err = OK;
+
+    for (size_t i = 0; !err && i < STORE_SECTION_COUNT; i++)
+        if (restorers[i])
+            err = store_item_each(gateway_store(gateway), (enum store_section)i, on_item,
+                                  &r);
+    for (size_t i = 0; !err && i < gateway_worker_count(gateway); i++) {
+        struct worker *worker = gateway_worker(gateway, i);
+
+        state_attend(worker);
+        (void)rights_restored(worker->rights, r.order);
+        worker_forget_strangers(worker);
+        grants_plan(worker);
+    }
+    if (!err && r.counts[STORE_GRANT] + r.counts[STORE_STRIKE] +
+                    r.counts[STORE_STANDING] + r.counts[STORE_PROPOSAL] + r.skipped)
+        log_info("state.restore",
+                 "grants=%zu strikes=%zu standings=%zu proposals=%zu skipped=%zu",
+                 r.counts[STORE_GRANT], r.counts[STORE_STRIKE], r.counts[STORE_STANDING],
+                 r.counts[STORE_PROPOSAL], r.skipped);
+    return err;
+}
