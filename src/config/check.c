@@ -131,7 +131,7 @@ static enum err read_token_file(struct reader *reader, const struct node *source
 {
     char text[TOKEN_MAX + 1];
     struct str token;
-    size_t len;
+    size_t len = 0;
     enum err err = read_secret(reader, source, path, text, sizeof(text), &len);
 
     if (err)
@@ -220,7 +220,7 @@ enum err check_audit(struct reader *reader, const struct node *node, void *objec
     struct config_audit *audit = object;
     const struct node *source = node_find(node, S("otlp_headers_file"));
     char text[FIELDS_BYTES + 1];
-    size_t len;
+    size_t len = 0;
     enum err err;
 
     if (!source)

@@ -5,9 +5,9 @@
 #include "export/export.h"
 
 enum {
-    FACILITY = 13,   /* log audit */
-    HOST_MAX = 255,  /* RFC 5424 6 */
-    VALUE_MAX = 128, /* bytes of a member, escapes included: ten of them fit anyhow */
+    FACILITY = 13 << 3, /* log audit */
+    HOST_MAX = 255,     /* RFC 5424 6 */
+    VALUE_MAX = 128,    /* bytes of a member, escapes included: ten of them fit anyhow */
     ELLIPSIS_BYTES = 3,
 };
 
@@ -26,8 +26,11 @@ static void put_host(struct buf *out, struct str host)
     host = str_slice(host, 0, HOST_MAX);
     if (host.len == 0)
         buf_putc(out, '-');
-    for (size_t i = 0; i < host.len; i++)
-        buf_putc(out, host.ptr[i] > ' ' && host.ptr[i] < 0x7f ? host.ptr[i] : '?');
+    for (size_t i = 0; i < host.len; i++) {
+        bool is_plain = host.ptr[i] > ' ' && host.ptr[i] < 0x7f;
+
+        buf_put(out, is_plain ? str_slice(host, i, i + 1) : S("?"));
+    }
 }
 
 static void put_header(struct buf *out, const struct export_origin *origin,
@@ -36,7 +39,7 @@ static void put_header(struct buf *out, const struct export_origin *origin,
     char time[CLOCK_TEXT];
 
     buf_putc(out, '<');
-    buf_putu(out, FACILITY * 8 + severities[severity]);
+    buf_putu(out, FACILITY + severities[severity]);
     buf_put(out, S(">1 "));
     buf_put(out, clock_write(at_ms, time));
     buf_putc(out, ' ');

@@ -200,13 +200,12 @@ static void on_read(struct store_read *read)
 
 static void read_on(struct feed *feed)
 {
-    audit_batch_done(&feed->read.page);
-    feed->read = (struct store_read){ .loop = feed->loop,
-                                      .done = on_read,
-                                      .query = { .order = AUDIT_OLDEST_FIRST,
-                                                 .after_seq = feed->cursor,
-                                                 .limit = FEED_PAGE } };
-    audit_batch_init(&feed->read.page);
+    store_read_done(&feed->read);
+    store_read_init(&feed->read, feed->loop);
+    feed->read.done = on_read;
+    feed->read.query = (struct audit_query){ .order = AUDIT_OLDEST_FIRST,
+                                             .after_seq = feed->cursor,
+                                             .limit = FEED_PAGE };
     feed->state = FEED_READING;
     feed->is_asking = true;
     store_query(feed->store, &feed->read);
@@ -222,13 +221,13 @@ void feed_init(struct feed *feed, const char *name, struct store *store,
                            .store = store,
                            .loop = loop,
                            .rest.on_fire = on_rested };
-    audit_batch_init(&feed->read.page);
+    store_read_init(&feed->read, loop);
     store_batch_init(&feed->keep, loop);
 }
 
 void feed_done(struct feed *feed)
 {
-    audit_batch_done(&feed->read.page);
+    store_read_done(&feed->read);
     store_batch_done(&feed->keep);
 }
 

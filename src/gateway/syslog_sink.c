@@ -10,6 +10,7 @@
  * has not read all of it, and the owner hears that what was taken lately may be lost.
  */
 #include <errno.h>
+#include <limits.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -205,32 +206,34 @@ static void shorten(struct syslog_sink *self)
     buf_clear(&self->out);
 }
 
+/* False: it was not sent, and is waited for or lost. */
+static bool send_datagram(struct syslog_sink *self)
+{
+    if (send(self->io.fd, self->out.ptr, self->out.len, MSG_NOSIGNAL) >= 0) {
+        out_done(self);
+        expect_progress(self, PATIENCE_MS);
+        return true;
+    }
+    switch (errno) {
+    case EINTR: return true;
+    case EMSGSIZE: shorten(self); return true;
+    case EAGAIN: wait_writable(self); return false;
+    case ENOBUFS: look_again(self, POLL_MS); return false;
+    default: fail(self, EXPORT_LOST, strerrordesc_np(errno)); return false;
+    }
+}
+
 static void send_datagrams(struct syslog_sink *self)
 {
-    bool is_udp = self->target.transport == SYSLOG_UDP;
+    int burst = self->target.transport == SYSLOG_UDP ? UDP_BURST : INT_MAX;
 
-    for (int burst = 0; self->out.len || add_next(self); burst++) {
-        ssize_t sent = send(self->io.fd, self->out.ptr, self->out.len, MSG_NOSIGNAL);
-
-        if (sent >= 0) {
-            out_done(self);
-            expect_progress(self, PATIENCE_MS);
-            if (is_udp && burst == UDP_BURST) {
-                look_again(self, POLL_MS);
-                return;
-            }
-        } else if (errno == EMSGSIZE) {
-            shorten(self);
-        } else if (errno == EAGAIN) {
-            wait_writable(self);
-            return;
-        } else if (errno == ENOBUFS) {
+    for (; self->out.len || add_next(self); burst--) {
+        if (!burst) {
             look_again(self, POLL_MS);
             return;
-        } else if (errno != EINTR) {
-            fail(self, EXPORT_LOST, strerrordesc_np(errno));
-            return;
         }
+        if (!send_datagram(self))
+            return;
     }
     all_sent(self);
 }
