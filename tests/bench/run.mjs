@@ -7,6 +7,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
+import { audit } from './audit.mjs'
 import { fairness } from './fairness.mjs'
 import { growth } from './growth.mjs'
 import { many } from './many.mjs'
@@ -34,6 +35,11 @@ const HELP = `usage: ./dev bench [options]
   --fairness          instead: a quiet topic beside a busy one on the same worker (W7)
   --workers           instead: one worker against two with the same load (W8); unpinned
   --parts [PART]      instead, as the first option: single parts (unmask, scan, UTF-8)
+  --audit             instead: what the record costs a room (off, async, required), and what it
+                      does by itself: writing, search, verifying; beside a bare fdatasync loop
+  --records N         records of --audit (1000000)
+  --fill-seconds N    and how long they may be written at most (120)
+  --scratch DIR       where they are written (the temporary folder)
   --many N            instead: N connections at a time, over as many gateways and generators
                       as the limit on open files asks for
   --build DIR         where the programs are (build)
@@ -53,7 +59,7 @@ function fail(message) {
 const list = text => text.split(',').map(item => item.trim()).filter(Boolean)
 
 function count(name, text) {
-  if (!/^[1-9]\d{0,6}$/.test(text)) fail(`--${name} wants a number, not ${text}`)
+  if (!/^[1-9]\d{0,8}$/.test(text)) fail(`--${name} wants a number, not ${text}`)
   return Number(text)
 }
 
@@ -64,12 +70,12 @@ function parseOptions() {
     options: {
       servers: text, only: text, rounds: text, seconds: text, topics: text, connections: text,
       starts: text, build: text, json: text, markdown: text, svg: text,
-      many: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
+      many: text, audit: flag, records: text, 'fill-seconds': text, scratch: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
     },
   })
   const preset = values.quick
-    ? { rounds: '1', seconds: '1', topics: '100', connections: '2000', starts: '3' }
-    : { rounds: '3', seconds: '2', topics: '100', connections: '10000', starts: '10' }
+    ? { rounds: '1', seconds: '1', topics: '100', connections: '2000', starts: '3', records: '100000', 'fill-seconds': '20' }
+    : { rounds: '3', seconds: '2', topics: '100', connections: '10000', starts: '10', records: '1000000', 'fill-seconds': '120' }
   const numbers = Object.entries(preset)
     .map(([name, value]) => [name, count(name, values[name] ?? value)])
 
@@ -82,6 +88,8 @@ function parseOptions() {
     markdown: values.markdown,
     svg: values.svg,
     tables: values,
+    scratch: values.scratch && resolve(values.scratch),
+    audit: values.audit,
     many: values.many ? count('many', values.many) : 0,
     help: values.help,
   }
@@ -255,6 +263,15 @@ async function runMany(options) {
   if (options.markdown) writeFileSync(options.markdown, markdown)
 }
 
+async function runAudit(options) {
+  const { markdown, ...report } = await audit(
+    { ...options, questions: 200, fillSeconds: options['fill-seconds'] }, { facts: machine(null, []), say })
+
+  process.stdout.write(markdown)
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
+  if (options.markdown) writeFileSync(options.markdown, markdown)
+}
+
 async function main() {
   const options = parseOptions()
 
@@ -262,6 +279,7 @@ async function main() {
   if (!existsSync(join(options.build, 'moot')))
     fail(`${join(options.build, 'moot')}, the load generator, is missing; build first`)
   if (options.many) return runMany(options)
+  if (options.audit) return runAudit(options)
   const names = chosenServers(options)
   if (!names.length) fail('there is no server to measure')
   const chosen = chosenWorkloads(options)

@@ -32,6 +32,7 @@ function mootConfig({ port, data, participants, settings }) {
   // Short, because ten thousand of them must fit into a file of 1 MiB.
   const held = settings.capabilities ?? (() => '[mcp/*,chat]')
   const token = i => ` - {token: ${TOKEN_PREFIX}-${i},id: ${ID_PREFIX}-${i},capabilities: ${held(i)}}`
+  // The peers record nothing.
   const defaults = { max_members: 100000, loop_guard: 'off', audit: 'off', ...settings.defaults }
 
   return [
