@@ -306,7 +306,7 @@ static enum err write_group(struct store *store)
 
     if (!err)
         err = write_changes(engine, group);
-    if (!err)
+    if (!err && written < group->count)
         err =
             engine->ops->append(engine, group->records + written, group->count - written);
     if (!err && group->has_checkpoint)
