@@ -131,12 +131,12 @@ enum err store_public_read(const char *path, struct audit_origin *ret,
     struct audit_line line = {};
     const char *what = "it is of another kind";
     struct arena arena;
-    struct str text;
+    struct str text = {};
     enum err err = read_line(path, space, &text, ret_why);
 
     if (err)
         return err;
-    arena_init(&arena, 16 * PUBLIC_BYTES);
+    arena_init(&arena, (size_t)16 * PUBLIC_BYTES);
     err = audit_line_parse(text, &arena, &line, &what);
     if (!err && (line.type != AUDIT_LINE_ORIGIN ||
                  line.origin.installation.len != AUDIT_INSTALLATION))
@@ -157,7 +157,7 @@ enum err store_public_keep(const char *data, const struct audit_origin *origin,
                            char **ret_why)
 {
     char space[PUBLIC_BYTES], path[4096];
-    struct str there;
+    struct str there = {};
     struct buf text;
     enum err err = OK;
 

@@ -86,8 +86,8 @@ void store_recovered(struct store *store);
 
 void store_enqueue(struct store *store, struct store_entry *entry);
 
-/* The writer's thread, until the store closes. */
-void *store_write_all(void *store);
+/* The thread of the writer, until the store closes. `user`: the store. */
+void *store_write_all(void *user);
 
 /* --- retention.c --- */
 

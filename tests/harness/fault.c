@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions stand in front of those of libc, which are system calls and no more. */
-#undef _FILE_OFFSET_BITS /* would make pwrite() another name of pwrite64() */
-
 #include "fault.h"
 
 #include <errno.h>
@@ -99,27 +97,34 @@ static bool fails(enum fault_call call, int fd)
     return code != 0;
 }
 
-int fsync(int fd)
+int faulty_fsync(int fd) __asm__("fsync");
+int faulty_fdatasync(int fd) __asm__("fdatasync");
+ssize_t faulty_write(int fd, const void *bytes, size_t size) __asm__("write");
+ssize_t faulty_pwrite(int fd, const void *bytes, size_t size, off_t at) __asm__("pwrite");
+ssize_t faulty_pwrite64(int fd, const void *bytes, size_t size,
+                        off_t at) __asm__("pwrite64");
+
+int faulty_fsync(int fd)
 {
     return fails(FAULT_SYNC, fd) ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
-int fdatasync(int fd)
+int faulty_fdatasync(int fd)
 {
     return fails(FAULT_SYNC, fd) ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
 
-ssize_t write(int fd, const void *bytes, size_t size)
+ssize_t faulty_write(int fd, const void *bytes, size_t size)
 {
     return fails(FAULT_WRITE, fd) ? -1 : syscall(SYS_write, fd, bytes, size);
 }
 
-ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
+ssize_t faulty_pwrite(int fd, const void *bytes, size_t size, off_t at)
 {
     return fails(FAULT_WRITE, fd) ? -1 : syscall(SYS_pwrite64, fd, bytes, size, at);
 }
 
-ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at)
+ssize_t faulty_pwrite64(int fd, const void *bytes, size_t size, off_t at)
 {
-    return pwrite(fd, bytes, size, at);
+    return faulty_pwrite(fd, bytes, size, at);
 }
