@@ -13,24 +13,27 @@ enum { BYTEA_OID = 17, LIST_MAX = 1 << 24 };
 static const char *const topic_is[] = { "sha256(topic) = sha256($1::bytea)",
                                         "topic <> ALL ($1::bytea[])" };
 
-/* Before a time, that is, before the first record of that time or later; or what has so
- * many bytes, or more, of later bodies behind it. What tells of removals stays. */
+/* Before a time, that is, before the first record of that time or later, so that what is
+ * younger is not looked at; or what has so many bytes, or more, of later bodies behind
+ * it. */
 static const char *const by_age =
-    "SELECT seq FROM moot.record WHERE body IS NOT NULL AND event <> %d AND %s"
-    " AND at_ms < $2::bigint AND $3::bigint = 0"
-    " ORDER BY seq LIMIT $4::bigint";
+    "SELECT seq FROM moot.record WHERE body IS NOT NULL AND event <> $5::bigint"
+    " AND %s AND $3::bigint = 0"
+    " AND seq < coalesce((SELECT seq FROM moot.record WHERE at_ms >= $2::bigint"
+    " ORDER BY at_ms, seq LIMIT 1), 9223372036854775807) ORDER BY seq LIMIT $4::bigint + 1";
 static const char *const by_both =
     "SELECT seq FROM (SELECT seq, at_ms, sum(body_bytes) OVER (ORDER BY seq DESC) AS kept"
-    " FROM moot.record WHERE body IS NOT NULL AND event <> %d AND %s)"
-    " AS bodies"
-    " WHERE at_ms < $2::bigint OR kept > $3::bigint ORDER BY seq LIMIT $4::bigint";
+    " FROM moot.record WHERE body IS NOT NULL AND event <> $5::bigint AND %s) AS bodies"
+    " WHERE at_ms < $2::bigint OR kept > $3::bigint ORDER BY seq LIMIT $4::bigint + 1";
 
+/* One more is chosen than may go, which tells whether there are more. */
 static const char *const remove_them =
-    "), gone AS (UPDATE moot.record r SET body = NULL, words = ts_delete(r.words, ARRAY("
+    "), going AS (SELECT seq FROM chosen ORDER BY seq LIMIT $4::bigint), gone AS ("
+    "UPDATE moot.record r SET body = NULL, words = ts_delete(r.words, ARRAY("
     "SELECT lexeme FROM unnest(r.words) WHERE lexeme NOT LIKE ':%' OR lexeme = ':*'))"
-    " FROM chosen WHERE r.seq = chosen.seq RETURNING r.seq, r.body_bytes)"
+    " FROM going WHERE r.seq = going.seq RETURNING r.seq, r.body_bytes)"
     " SELECT count(*), coalesce(sum(body_bytes), 0)::bigint, coalesce(min(seq), 0),"
-    " coalesce(max(seq), 0) FROM gone";
+    " coalesce(max(seq), 0), (SELECT count(*) FROM chosen) > $4::bigint FROM gone";
 
 static void put_number(struct buf *out, size_t number)
 {
@@ -68,21 +71,20 @@ enum err postgres_strip(struct engine *engine, const struct engine_strip *strip,
     buf_init(&list, LIST_MAX);
     put_list(&list, strip->others, strip->other_count);
     buf_put(&sql, S("WITH chosen AS ("));
-    buf_putf(&sql, strip->max_bytes ? by_both : by_age, AUDIT_RETENTION,
-             topic_is[is_rest]);
+    buf_putf(&sql, strip->max_bytes ? by_both : by_age, topic_is[is_rest]);
     buf_put(&sql, str_of(remove_them));
     postgres_arg_bytes(&args, is_rest ? buf_str(&list) : strip->topic);
     postgres_arg_number(&args, strip->before_ms);
     postgres_arg_number(&args, strip->max_bytes);
     postgres_arg_number(&args, strip->limit);
+    postgres_arg_number(&args, AUDIT_RETENTION); /* what tells of removals stays */
     err = postgres_ask(pg, buf_cstr(&sql), &args, &r);
     if (!err)
         *ret = (struct engine_stripped){ .count = postgres_number(pg, r, 0, 0),
                                          .bytes = postgres_number(pg, r, 0, 1),
                                          .first_seq = postgres_number(pg, r, 0, 2),
-                                         .last_seq = postgres_number(pg, r, 0, 3) };
-    if (!err)
-        ret->has_more = ret->count == strip->limit;
+                                         .last_seq = postgres_number(pg, r, 0, 3),
+                                         .has_more = postgres_bool(pg, r, 0, 4) };
     postgres_clear(pg, r);
     buf_done(&list);
     buf_done(&sql);
