@@ -16,6 +16,7 @@
 #include "gateway/export.h"
 #include "gateway/gateway_priv.h"
 #include "gateway/http_door.h"
+#include "gateway/record_rules.h"
 #include "gateway/recording.h"
 #include "gateway/start.h"
 #include "gateway/state.h"
@@ -335,6 +336,12 @@ static void log_warnings(const struct config *config)
                  config->warnings.marks[i].line, LOG_TEXT(config->warnings.items[i]));
 }
 
+void gateway_apply_record(struct gateway *gateway)
+{
+    store_set_audit(gateway->store, record_rules_new(gateway->settings->config,
+                                                     store_redact_key(gateway->store)));
+}
+
 static void note_start(struct gateway *gateway)
 {
     gateway->has_started = true;
@@ -376,6 +383,7 @@ static enum err start(struct gateway *gateway, const sigset_t *signals)
     if (!err)
         err = watch_signals(gateway, signals);
     if (!err) {
+        gateway_apply_record(gateway);
         note_start(gateway);
         atomic_store(&gateway->is_ready, true);
         print_banner(gateway, start_find_admin(identities, count));

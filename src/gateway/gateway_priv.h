@@ -38,6 +38,9 @@ struct gateway {
 /* What a configuration says about the process as a whole. */
 void gateway_set_limits(struct gateway *gateway, const struct config *config);
 
+/* Redaction and retention are those of the settings. */
+void gateway_apply_record(struct gateway *gateway);
+
 /* SIGHUP: a reload whose outcome stands in the log. */
 void gateway_reload_by_signal(struct gateway *gateway);
 

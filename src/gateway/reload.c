@@ -73,6 +73,7 @@ static void on_all_applied(struct gather *gather)
     settings_unref(gateway->settings);
     gateway->settings = settings_ref(reload->settings);
     exporter_apply(gateway->exporter, gateway->settings);
+    gateway_apply_record(gateway);
     reload_finish(reload);
 }
 

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "gateway/record_rules.h"
 #include "net/tls.h"
 #include "policy/capability.h"
 
@@ -294,6 +295,8 @@ enum err settings_new(struct config *config, struct settings **ret,
         err = lay_out_rooms(settings, problem);
     if (!err)
         err = add_tokens(settings, problem);
+    if (!err)
+        err = record_rules_check(config, problem);
     if (!err)
         err = load_tls(settings, problem);
     if (!err)

@@ -59,7 +59,8 @@ struct settings {
 };
 
 /* Takes the configuration on success. ERR_INVALID with `problem` filled: a profile that
- * does not exist, a bad capability, id or topic name, an unreadable certificate. */
+ * does not exist, a bad capability, id, topic name or path of a field, an unreadable
+ * certificate. */
 enum err settings_new(struct config *config, struct settings **ret,
                       struct config_problem *problem);
 struct settings *settings_ref(struct settings *settings);

@@ -28,9 +28,13 @@ struct store_audit {
     struct arena arena; /* what the above point to, besides the redactor */
 };
 
-/* Puts it into force behind what has been handed over; takes it. From any thread. */
+/* Puts it into force behind what has been handed over; takes it. From any thread. Where
+ * bodies are to be removed the writer begins to run. */
 void store_set_audit(struct store *store, struct store_audit *audit);
 void store_audit_free(struct store_audit *audit);
+
+/* What redactors hash with: redact.key. From any thread, as long as the store is open. */
+struct str store_redact_key(const struct store *store);
 
 /* --- keys: DIR/audit.key (0600, made at first), DIR/audit.pub, DIR/redact.key --- */
 

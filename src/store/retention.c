@@ -16,7 +16,7 @@ static const struct str reasons[] = {
     [RETAIN_SIZE] = S("size"),
 };
 
-static bool has_rules(const struct store_audit *audit)
+bool store_has_retention(const struct store_audit *audit)
 {
     for (size_t i = 0; audit && i < audit->retention_count; i++)
         if (audit->retention[i].age_ms || audit->retention[i].bytes)
@@ -31,7 +31,7 @@ void store_retention_begin(struct store *store)
     struct str *named;
 
     *retaining = (struct store_retaining){ .due_ms = UINT64_MAX };
-    if (!has_rules(audit))
+    if (!store_has_retention(audit))
         return;
     retaining->due_ms = 0;
     named = arena_alloc(&audit->arena, audit->retention_count * sizeof(*named));

@@ -195,11 +195,17 @@ void store_set_audit(struct store *store, struct store_audit *audit)
 
     *change = (struct audit_change){ .entry = { .take = change_audit }, .audit = audit };
     (void)pthread_mutex_lock(&store->mutex);
-    if (store->has_writer)
+    if (store->has_writer || store_has_retention(audit))
         enqueue(store, &change->entry);
     else
         change_audit(store, &change->entry);
     (void)pthread_mutex_unlock(&store->mutex);
+}
+
+struct str store_redact_key(const struct store *store)
+{
+    return (struct str){ (const char *)store->keys.redacting,
+                         sizeof(store->keys.redacting) };
 }
 
 void store_audit_free(struct store_audit *audit)

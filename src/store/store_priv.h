@@ -91,6 +91,9 @@ void *store_write_all(void *user);
 
 /* --- retention.c --- */
 
+/* Is there anything to do, ever? */
+bool store_has_retention(const struct store_audit *audit);
+
 /* The settings have changed. */
 void store_retention_begin(struct store *store);
 

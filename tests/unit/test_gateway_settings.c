@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/redact.h"
 #include "base/cleanup.h"
+#include "gateway/record_rules.h"
 #include "gateway/settings.h"
 #include "harness.h"
 
@@ -276,5 +278,52 @@ TEST(a_profile_of_the_configuration_goes_before_a_built_in_one)
     CHECK(profile.is_admin);
     CHECK(!settings_profile(settings, S("Admin"), &profile));
     CHECK(!settings_profile(settings, S(""), &profile));
+    settings_unref(settings);
+}
+
+TEST(a_path_that_means_nothing_is_refused_where_it_stands)
+{
+    static const struct {
+        struct str yaml, message;
+        uint32_t line;
+    } cases[] = {
+        { S("audit:\n  redact:\n    - payload.a\n    - payload..b\n"),
+          S("audit.redact: the path \"payload..b\": a name is empty"), 4 },
+        { S("audit:\n  redact: [a*]\n"),
+          S("audit.redact: the path \"a*\": a name with * or \" in it must stand in quotes"),
+          2 },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct settings *settings = NULL;
+        struct config *config = NULL;
+        struct config_problem problem = {};
+
+        CHECK_INT(config_parse(c->yaml, "moot.yaml", NULL, &config, &problem), OK);
+        CHECK_INT(settings_new(config, &settings, &problem), ERR_INVALID);
+        CHECK_STR(str_of(problem.message), c->message);
+        CHECK_INT(problem.mark.line, c->line);
+        config_free(config);
+    }
+}
+
+TEST(each_named_topic_has_its_retention_and_all_others_one)
+{
+    struct settings *settings =
+        load(S("topics:\n  defaults: { audit_age: 1h }\n  named:\n"
+               "    a: { audit_bytes: 1KiB, audit_age: 0 }\n    b: {}\n"
+               "audit: { redact: [payload.token] }\n"));
+    struct store_audit *audit = record_rules_new(settings->config, S("key"));
+
+    CHECK_INT(audit->retention_count, 3);
+    CHECK_STR(audit->retention[0].topic, S("a"));
+    CHECK_INT(audit->retention[0].bytes, 1024);
+    CHECK_INT(audit->retention[0].age_ms, 0);
+    CHECK_STR(audit->retention[1].topic, S("b"));
+    CHECK_INT(audit->retention[1].age_ms, 3'600'000);
+    CHECK_STR(audit->retention[2].topic, S(""));
+    CHECK_INT(audit->retention[2].age_ms, 3'600'000);
+    CHECK(!audit_redactor_is_empty(audit->redactor));
+    store_audit_free(audit);
     settings_unref(settings);
 }
