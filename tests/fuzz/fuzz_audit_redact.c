@@ -57,7 +57,7 @@ static bool is_hash(const struct json *value)
            str_starts(value->text, S("hmac-sha256:"));
 }
 
-/* Both trees are the same, but for what is hidden. NOLINT: recursion, at most DEPTH. */
+/* Both trees are the same, but for what is hidden. */
 static void compare(struct str_list paths, struct way *way, const struct json *in,
                     const struct json *out)
 {
