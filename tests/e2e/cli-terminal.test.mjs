@@ -170,7 +170,8 @@ test('terminal: a y is for what was shown, not for what the id has come to stand
     await terminal.shows(/Run it\?/);
     bot.send(envelope('bot', 'mcp/withdraw', { correlation_id: id }));
     for (let i = 0; i < 5; i++)
-        bot.chat('rolls the ring');
+        bot.chat(`rolls the ring ${i}`);
+    await expect(bot, (json) => json.payload.text === 'rolls the ring 4');
     await proposed(bot, { path: '/etc' }, id);
     terminal.type('y', 'Enter');
     await terminal.shows(/another proposal now[^]*\[ended 4\]/);
