@@ -225,6 +225,7 @@ static void on_parked_forgotten(struct ledger *ledger, const struct proposal *pr
 }
 
 /* Nothing is proposed where nobody is. */
+static const struct ledger_settings unused = {};
 static const struct ledger_keeper parked_keeper = { NULL, on_parked_changed,
                                                     on_parked_forgotten };
 
@@ -241,7 +242,7 @@ struct parked *state_park(struct worker *worker, struct str topic)
     parked->topic = (struct str){ parked->name, topic.len };
     parked->worker = worker;
     parked->since_ms = loop_now_ms(worker->loop);
-    ledger_init(&parked->ledger, &worker->settings->rooms.ledger);
+    ledger_init(&parked->ledger, &unused);
     parked->ledger.keeper = &parked_keeper;
     standings_init(&parked->standings);
     parked->standings.changed = keep_parked;
@@ -334,10 +335,10 @@ void state_sweep(struct worker *worker)
 {
     uint64_t now_ms = loop_now_ms(worker->loop);
     struct parked *parked;
+    size_t left = SWEEP_PARKED;
 
-    for (size_t i = 0; i < SWEEP_PARKED; i++) {
-        parked = LIST_FIRST(&worker->parked_by_age, struct parked, link);
-        if (!parked || now_ms - parked->since_ms < PARKED_MS)
+    LIST_FOREACH(parked, &worker->parked_by_age, link) {
+        if (left-- == 0 || now_ms - parked->since_ms < PARKED_MS)
             return;
         look_at(parked);
     }

@@ -212,6 +212,7 @@ static void revoked_in_store(struct store_job *job)
     }
     change->gather.visit = visit_revoke;
     change->gather.done = answer_revoke;
+    change->gather.is_lasting = true; /* the rights that go with it */
     gather_start(&change->gather, change->x->worker);
 }
 

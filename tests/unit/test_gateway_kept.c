@@ -109,8 +109,8 @@ TEST(a_strike_is_read_as_it_was_written)
                                       .reach = i / 2 ? STRIKE_SAME : STRIKE_COVERED,
                                       .order = 5,
                                       .created_ms = 9,
-                                      .origin = i % 2 ? RIGHTS_BY_ADMIN
-                                                      : RIGHTS_IN_ROOM };
+                                      .origin =
+                                          i % 2 ? RIGHTS_BY_ADMIN : RIGHTS_IN_ROOM };
         struct rights *rights = rights_new();
         struct kept_strike kept;
         struct kept_text text;
@@ -204,7 +204,7 @@ TEST(a_standing_is_read_as_it_was_written)
 
 #define KEY  S("0000000000000001")
 #define ROOM S("room")
-#define LONG                                                                            \
+#define LONG                                                                             \
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" \
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" \
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" \
@@ -282,7 +282,7 @@ TEST(strikes_that_cannot_have_been_written_here_are_refused)
     }
 }
 
-#define ENVELOPE                                                                     \
+#define ENVELOPE                                                                       \
     "{\\\"protocol\\\":\\\"mcpx/v0.1\\\",\\\"id\\\":\\\"p\\\",\\\"from\\\":\\\"b\\\"," \
     "\\\"kind\\\":\\\"mcp/proposal:x\\\",\\\"payload\\\":{}}"
 
