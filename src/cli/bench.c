@@ -2,8 +2,6 @@
 /* moot bench: the load generator. */
 #include "bench/bench.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 #include "base/xalloc.h"
 #include "cli/cli.h"
 #include "cli/input.h"
+#include "cli/palette.h"
 #include "crypto/crypto.h"
 
 struct bench_words {
@@ -195,12 +194,7 @@ static void show_phase(void *user [[maybe_unused]], const char *phase)
 
 static enum plot_style choose_style(const struct bench_words *words)
 {
-    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    bool is_utf8 = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-
-    if (locale)
-        freelocale(locale);
-    return words->ascii || !is_utf8 ? PLOT_ASCII : PLOT_UNICODE;
+    return words->ascii || !palette_is_utf8() ? PLOT_ASCII : PLOT_UNICODE;
 }
 
 static void print_report(const struct bench_words *words, const struct bench_options *o,

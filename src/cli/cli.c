@@ -21,6 +21,12 @@ static const struct cli_command *const partaking[] = {
     &cli_propose, &cli_proposals, &cli_approve, &cli_reject, &cli_withdraw,
 };
 
+static const struct cli_command *const recorded[] = {
+    &cli_audit_search, &cli_audit_thread, &cli_audit_stats,
+    &cli_audit_export, &cli_audit_verify, &cli_audit_head, &cli_audit_retention,
+    &cli_audit_replay,
+};
+
 static const struct cli_command *const running[] = {
     &cli_serve,
     &cli_token_create, &cli_token_list, &cli_token_revoke,
@@ -34,6 +40,7 @@ static const struct cli_command *const running[] = {
 
 const struct cli_group cli_groups[] = {
     { "Take part in a topic", partaking, COUNT(partaking) },
+    { "Read the record", recorded, COUNT(recorded) },
     { "Run and administer", running, COUNT(running) },
 };
 /* clang-format on */
@@ -107,8 +114,25 @@ static void print_overview(FILE *to)
     fputs("\n`moot COMMAND --help` says more about a command.\n", to);
 }
 
+/* How much room the options need. */
+static int options_width(const struct cli_command *command)
+{
+    size_t width = 22;
+
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct cli_option *option = &command->options[i];
+        size_t len =
+            strlen(option->name) + 1 + (option->argument ? strlen(option->argument) : 0);
+
+        width = len > width ? len : width;
+    }
+    return (int)width;
+}
+
 static void print_help(const struct cli_command *command)
 {
+    int width = options_width(command);
+
     printf("%s\n\nUsage: moot %s%s%s\n", command->summary, command->name,
            *command->usage ? " " : "", command->usage);
     if (command->option_count)
@@ -119,7 +143,7 @@ static void print_help(const struct cli_command *command)
 
         (void)snprintf(left, sizeof(left), "%s %s", option->name,
                        option->argument ? option->argument : "");
-        printf("  %-22s %s\n", left, option->help);
+        printf("  %-*s %s\n", width, left, option->help);
     }
     if (command->more)
         printf("\n%s", command->more);

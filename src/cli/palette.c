@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/palette.h"
 
+#include <langinfo.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,4 +46,14 @@ const struct palette *palette_for(FILE *stream)
         strcmp(term, "dumb") == 0)
         return &none;
     return &ansi;
+}
+
+bool palette_is_utf8(void)
+{
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    bool is_utf8 = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+
+    if (locale)
+        freelocale(locale);
+    return is_utf8;
 }

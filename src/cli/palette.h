@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 enum { PALETTE_PEOPLE = 5 };
@@ -25,3 +26,6 @@ const struct palette *palette_for(FILE *stream);
 /* Always: for tests, and for those who know. */
 const struct palette *palette_none(void);
 const struct palette *palette_ansi(void);
+
+/* Does the locale know more characters than ASCII? For lines and bars. */
+bool palette_is_utf8(void);

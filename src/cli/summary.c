@@ -521,10 +521,21 @@ static void put_deed(struct page *page)
     }
 }
 
+static void page_open(struct page *page, struct arena *arena)
+{
+    const struct moot_message *m = page->message;
+    struct str payload = { m->payload.ptr, m->payload.len };
+
+    arena_init(arena, ARENA_BYTES);
+    if (json_parse(payload, arena, &page->payload, NULL))
+        page->payload = NULL;
+    if (kind_parse(str_of(m->kind), &page->kind))
+        page->kind = (struct kind){ .type = KIND_OTHER };
+}
+
 void summary_put(struct buf *out, const struct moot_message *message,
                  const struct summary_look *look)
 {
-    struct str payload = { message->payload.ptr, message->payload.len };
     struct page page = {
         .out = out,
         .ink = look->palette,
@@ -534,11 +545,7 @@ void summary_put(struct buf *out, const struct moot_message *message,
     };
     struct arena arena;
 
-    arena_init(&arena, ARENA_BYTES);
-    if (json_parse(payload, &arena, &page.payload, NULL))
-        page.payload = NULL;
-    if (kind_parse(str_of(message->kind), &page.kind))
-        page.kind = (struct kind){ .type = KIND_OTHER };
+    page_open(&page, &arena);
     put_time(&page);
     if (!put_system(&page)) {
         put_head(&page);
@@ -546,5 +553,17 @@ void summary_put(struct buf *out, const struct moot_message *message,
         put_thread(&page);
     }
     put(&page, "\n");
+    arena_done(&arena);
+}
+
+void summary_put_deed(struct buf *out, const struct moot_message *message,
+                      const struct palette *palette)
+{
+    struct page page = { .out = out, .ink = palette, .message = message };
+    struct arena arena;
+
+    page_open(&page, &arena);
+    put_head(&page);
+    put_deed(&page);
     arena_done(&arena);
 }

@@ -30,6 +30,11 @@ struct summary_look {
 void summary_put(struct buf *out, const struct moot_message *message,
                  const struct summary_look *look);
 
+/* "bot -> worker  proposes delete_file {…}", in one line, without time, ids and line
+ * break. */
+void summary_put_deed(struct buf *out, const struct moot_message *message,
+                      const struct palette *palette);
+
 /* "bot -> worker  delete_file {…}: it is old", with all arguments; no line break. */
 void summary_put_proposal(struct buf *out, const struct moot_proposal *proposal,
                           const struct palette *palette);
