@@ -90,22 +90,23 @@ static void put_row(struct page *p, struct str name, uint64_t count, uint64_t mo
 static void put_tally(struct page *p, const char *title, const struct tally *tally)
 {
     const struct tally_entry **entries;
-    uint64_t shown = 0;
+    uint64_t shown = 0, most;
     size_t width;
 
     if (!tally->total)
         return;
     put_heading(p, title);
     entries = tally_sort(tally);
+    most = entries[0] ? entries[0]->count : 0;
     width = widest_name(entries, p->look->rows);
     width = width < 8 ? 8 : width;
     for (size_t i = 0; i < p->look->rows && entries[i]; i++) {
         put_row(p, (struct str){ entries[i]->name, entries[i]->len }, entries[i]->count,
-                entries[0]->count, width);
+                most, width);
         shown += entries[i]->count;
     }
     if (shown < tally->total)
-        put_row(p, S("(others)"), tally->total - shown, entries[0]->count, width);
+        put_row(p, S("(others)"), tally->total - shown, most, width);
     free(entries);
 }
 

@@ -36,7 +36,7 @@ void audit_tree_done(struct audit_tree *tree);
 
 /* What follows in the order of printing: below it, beside it, beside one above it. Begin
  * with tree->first. */
-size_t audit_tree_next(const struct audit_tree *tree, size_t node);
+size_t audit_tree_next(const struct audit_tree *tree, size_t at);
 
 struct audit_tree_look {
     const struct palette *ink;
