@@ -178,11 +178,26 @@ for (const kind of ['tcp', 'unix', 'otlp'])
             receiver.records.at(-1).seq - receiver.records[0].seq + 1);
     });
 
+test('export: syslog: what a daemon had not read when its connection broke is sent again', async () => {
+    const daemon = keep(await syslogOver('tcp', { pauses: true }));
+    const gateway = await start({ syslog: daemon.option });
+    const id = await talk(gateway, 20);
+    const sent = async () => {
+        const { text } = await gateway.request('GET /metrics', { token: 'boss-token' });
+        return Number(/^moot_export_syslog_records_total (\d+)$/m.exec(text)[1]);
+    };
+    await within((async () => { while (await sent() < 20); })(), 'the records to leave');
+    await daemon.stop(); // with all of it unread: a reset
+    daemon.pauses = false;
+    await daemon.start();
+    await daemon.until(has(id));
+    assertWhole(daemon.records, { mayRepeat: true });
+});
+
 test('export: a collector that is dead, silent or does not read slows nobody', async () => {
-    const daemon = keep(await syslogOver('tcp'));
+    const daemon = keep(await syslogOver('tcp', { pauses: true }));
     const collector = keep(await otlpCollector());
 
-    daemon.pauses = true;
     collector.answer = () => undefined;
     const gateway = await start({ syslog: daemon.option, otlp: collector.option });
     await talk(gateway, 5000, 'x'.repeat(200));

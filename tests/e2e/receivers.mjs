@@ -2,13 +2,13 @@
 // Receivers of exported records: a syslog daemon over TCP, UDP or a local socket, and an
 // OpenTelemetry collector. Each can be stopped and started again at the same place.
 //
-//   const daemon = await syslogOver('tcp' | 'udp' | 'unix')   .option for `audit.syslog`
+//   const daemon = await syslogOver('tcp' | 'udp' | 'unix', { pauses })   .option for `audit.syslog`
 //   const collector = await otlpCollector()                   .option for `audit.otlp`
 //       receiver.records     what came, in order: { event, seq, topic, kind, verdict, body, … }
 //       await receiver.until((records) => …)   waits for news until it holds
 //       await receiver.stop(), .start()
 //       daemon.heads         the heads of the chain that came
-//       daemon.pauses        true: connections are kept and nothing is read
+//       daemon.pauses        true: connections are kept and nothing is read; holds from the next start
 //       collector.requests   { headers, records }
 //       collector.answer     (request) => ({ status, body }); undefined: none, ever
 import { createSocket } from 'node:dgram';
@@ -76,7 +76,7 @@ class SyslogTcp extends Syslog {
         socket.on('error', () => {});
         socket.on('close', () => this.connections.delete(socket));
         if (this.pauses)
-            return socket.pause();
+            return;
         socket.on('data', (part) => {
             bytes = Buffer.concat([bytes, part]);
             for (let space; (space = bytes.indexOf(' ')) >= 0;) {
@@ -91,7 +91,7 @@ class SyslogTcp extends Syslog {
     }
 
     async start() {
-        this.server = net.createServer({ allowHalfOpen: true }, (socket) => this.serve(socket));
+        this.server = net.createServer({ allowHalfOpen: true, pauseOnConnect: this.pauses }, (socket) => this.serve(socket));
         this.server.listen(this.port ?? 0, '127.0.0.1');
         await once(this.server, 'listening');
         this.port = this.server.address().port;
@@ -175,8 +175,9 @@ class SyslogUnix extends Syslog {
     }
 }
 
-export const syslogOver = (transport) =>
-    new { tcp: SyslogTcp, udp: SyslogUdp, unix: SyslogUnix }[transport]().start();
+const daemons = { tcp: SyslogTcp, udp: SyslogUdp, unix: SyslogUnix };
+
+export const syslogOver = (transport, options = {}) => Object.assign(new daemons[transport](), options).start();
 
 const valueOf = ({ stringValue, intValue }) => stringValue ?? Number(intValue);
 
