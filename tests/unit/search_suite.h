@@ -423,6 +423,33 @@ TEST(a_long_thread_is_cut)
     free(ids);
 }
 
+TEST(every_word_of_a_large_body_is_found)
+{
+    enum { WORDS = 60000 };
+    struct audit_query last = { .text = S("w59999 w5*") };
+    struct audit_query missing = { .text = S("w0 v") };
+    struct audit_record record = { .at_ms = 1, .topic = S("room") };
+    struct engine *engine;
+    struct stage stage;
+    struct buf body;
+
+    suite_init(&stage);
+    buf_init(&body, 1 << 22);
+    buf_put(&body, S("[0"));
+    for (int i = 0; i < WORDS; i++)
+        buf_putf(&body, ",\"w%d\"", i);
+    buf_putc(&body, ']');
+    record.body = buf_str(&body);
+    append(&stage, &record, 1);
+    suite_index(&stage);
+    engine = open_engine(&stage, ENGINE_READER);
+    CHECK_STR(ask(engine, &last), S("1 "));
+    CHECK_STR(ask(engine, &missing), S(""));
+    engine->ops->close(engine);
+    buf_done(&body);
+    suite_done(&stage);
+}
+
 /* --- retention --- */
 
 TEST(a_body_that_was_removed_is_found_by_its_marks_alone)

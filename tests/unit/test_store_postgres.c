@@ -604,3 +604,21 @@ TEST(a_server_that_says_nothing_is_given_up)
     close_it(engine);
     close_it(opened(url, ENGINE_WRITER));
 }
+
+TEST(a_statement_of_someone_who_has_gone_is_cancelled)
+{
+    const atomic_bool is_cancelled = true;
+    char url[POSTGRES_SERVER_URL];
+    struct engine *engine, *writer;
+
+    fresh_database(url);
+    writer = opened(url, ENGINE_WRITER);
+    engine = opened(url, ENGINE_READER);
+    engine->is_cancelled = &is_cancelled;
+    CHECK_INT(postgres_run(postgres_of(engine), "SELECT pg_sleep(3600)"), ERR_IO);
+    CHECK(strstr(engine->problem, "user request") != NULL);
+    engine->is_cancelled = NULL;
+    CHECK_INT(postgres_run(postgres_of(engine), "SELECT 1"), OK);
+    close_it(engine);
+    close_it(writer);
+}

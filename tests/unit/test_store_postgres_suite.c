@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "postgres_stage.h"
+#include "query_suite.h"
 #include "store_suite.h"
 
 static char url[POSTGRES_SERVER_URL];
