@@ -22,4 +22,4 @@ static void suite_index(const struct stage *)
 {
 }
 
-#include "search_suite.h"
+#include "search_suite.c"

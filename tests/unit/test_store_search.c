@@ -20,7 +20,7 @@ static void suite_done(struct stage *stage)
 
 static void suite_index(const struct stage *stage);
 
-#include "search_suite.h"
+#include "search_suite.c"
 
 /* --- the index --- */
 

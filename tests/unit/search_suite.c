@@ -8,8 +8,6 @@
  * Records are written through the engine, without a store and its threads. What a
  * question finds is compared with what audit_query_fits() says of each record.
  */
-#pragma once
-
 #include "audit/batch.h"
 #include "audit/chain.h"
 #include "base/buf.h"
