@@ -46,6 +46,7 @@ test('every filter finds what it names', async () => {
     const four = await say(bob, 'mcp/response:tools/call', { to: ['alice'], correlation_id: three.id, payload: { result: {} } });
     const five = await say(mute, 'chat', { payload: { text: 'not allowed' } });
     const topic = 'filters';
+    while ((await ask({ topic, event: 'refusal' })).json.records.length === 0); // nobody waits for those
     const said = { topic };
 
     for (const [query, found] of [
@@ -191,10 +192,12 @@ const many = 50_000;
 
 async function fill() {
     const client = await gateway.open('alice', { topic: 'many', routing: 'directed' });
-    for (let i = 0; i < many; i++)
-        client.send(envelope('alice', 'chat', { to: ['nobody'], payload: { text: `number ${i} ${'x'.repeat(200)}` } }));
-    const last = client.send(envelope('alice', 'chat', { to: ['alice'] }));
-    await expect(client, (json) => json.id === last.id);
+    for (let i = 0; i < many; i++) { // no more at once than a room holds until it is on disk
+        const to = i % 5000 === 4999 ? 'alice' : 'nobody';
+        const { id } = client.send(envelope('alice', 'chat', { to: [to], payload: { text: `number ${i} ${'x'.repeat(200)}` } }));
+        if (to === 'alice')
+            await expect(client, (json) => json.id === id);
+    }
     await client.close();
 }
 
@@ -202,7 +205,7 @@ test('fifty thousand records stream, in order and whole', async (t) => {
     await within(fill(), 'the envelopes', 60_000);
     await t.test('all of them', async () => {
         const found = await stream({ topic: 'many', event: 'envelope', order: 'oldest' });
-        assert.equal(found.length, many + 1);
+        assert.equal(found.length, many);
         for (let i = 0; i < many; i++)
             assert.ok(found[i].body.payload.text.startsWith(`number ${i} `));
     });
