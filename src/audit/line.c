@@ -345,7 +345,7 @@ void audit_csv_head(struct buf *out)
 static bool needs_quotes(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (memchr("\",\r\n", text.ptr[i], 4))
+        if (str_find(S("\",\r\n"), text.ptr[i], 0) < 4)
             return true;
     return false;
 }

@@ -222,9 +222,14 @@ static bool step_into(struct walk *w, const struct json_span *name)
 
 /* --- the text, which is known to be JSON --- */
 
+static bool is_between(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == ':';
+}
+
 static void skip_space(struct walk *w)
 {
-    while (w->at < w->end && memchr(" \t\r\n,:", *w->at, 6))
+    while (w->at < w->end && is_between(*w->at))
         w->at++;
 }
 
@@ -262,7 +267,8 @@ static void skip_value(struct walk *w)
         else if (c == '}' || c == ']')
             depth--;
         else if (depth == 0)
-            while (w->at < w->end && !memchr(" \t\r\n,]}", *w->at, 7))
+            while (w->at < w->end && !is_between(*w->at) && *w->at != ']' &&
+                   *w->at != '}')
                 w->at++;
     } while (depth);
 }

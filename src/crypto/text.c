@@ -103,7 +103,7 @@ enum err hex_parse(struct str text, uint8_t *ret, size_t size)
         if (small_hex_digit(text.ptr[i]) < 0)
             return ERR_INVALID;
     for (size_t i = 0; i < size; i++)
-        ret[i] = (uint8_t)(small_hex_digit(text.ptr[2 * i]) << 4 |
-                           small_hex_digit(text.ptr[2 * i + 1]));
+        ret[i] = (uint8_t)((unsigned)small_hex_digit(text.ptr[2 * i]) << 4 |
+                           (unsigned)small_hex_digit(text.ptr[2 * i + 1]));
     return OK;
 }
