@@ -54,7 +54,7 @@ static size_t flatten(const struct audit_record *record, struct flat *ret)
                           .has_body = record->body.ptr != NULL };
     memcpy(ret->body_hash, record->body_hash, SHA256_BYTES);
     memcpy(ret->hash, record->hash, SHA256_BYTES);
-    for (size_t i = 0; i < AUDIT_TEXT_COUNT; i++) {
+    for (enum audit_text i = 0; i < AUDIT_TEXT_COUNT; i++) {
         ret->lengths[i] = (uint32_t)audit_text_of(record, i).len;
         size += ret->lengths[i];
     }
@@ -78,7 +78,7 @@ void audit_batch_add(struct audit_batch *batch, const struct audit_record *recor
         abort(); /* only above SIZE_MAX / 2 */
     start = batch->bytes.ptr + batch->bytes.len;
     to = put(start, &flat, sizeof(flat));
-    for (size_t i = 0; i < AUDIT_TEXT_COUNT; i++)
+    for (enum audit_text i = 0; i < AUDIT_TEXT_COUNT; i++)
         to = put(to, audit_text_of(record, i).ptr, flat.lengths[i]);
     to = put(to, record->body.ptr, record->body.len);
     memset(to, 0, whole(size) - size);
@@ -100,7 +100,7 @@ bool audit_batch_next(const struct audit_batch *batch, size_t *at,
                                   .at_ms = flat.at_ms,
                                   .event = flat.event,
                                   .body_bytes = flat.body_bytes };
-    for (size_t i = 0; i < AUDIT_TEXT_COUNT; i++) {
+    for (enum audit_text i = 0; i < AUDIT_TEXT_COUNT; i++) {
         *audit_text(ret, i) = (struct str){ batch->bytes.ptr + from, flat.lengths[i] };
         from += flat.lengths[i];
     }

@@ -54,7 +54,7 @@ void audit_hash(const struct audit_head *before, const struct audit_record *reco
     memcpy(front.hash, before->hash, SHA256_BYTES);
     memcpy(back.body_hash, record->body_hash, SHA256_BYTES);
     parts[count++] = bytes_of(&front, sizeof(front));
-    for (size_t i = 0; i < AUDIT_TEXT_COUNT; i++) {
+    for (enum audit_text i = 0; i < AUDIT_TEXT_COUNT; i++) {
         struct str text = audit_text_of(record, i);
 
         lengths[i] = htobe32((uint32_t)text.len);

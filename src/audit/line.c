@@ -75,7 +75,7 @@ void audit_record_write(const struct audit_record *record, struct buf *out)
     json_put_uint(&w, S("seq"), record->seq);
     put_at(&w, record->at_ms);
     json_put_str(&w, S("event"), audit_event_name(record->event));
-    for (size_t i = 0; i < AUDIT_TEXT_COUNT; i++)
+    for (enum audit_text i = 0; i < AUDIT_TEXT_COUNT; i++)
         if (audit_text_of(record, i).len)
             json_put_str(&w, audit_text_name(i), audit_text_of(record, i));
     put_body(&w, record);
@@ -186,7 +186,7 @@ static struct str raw_of(struct json_span value)
 
 static bool read_record_text(struct reader *r, const struct json_member *m)
 {
-    for (size_t i = 0; i < AUDIT_TEXT_COUNT; i++) {
+    for (enum audit_text i = 0; i < AUDIT_TEXT_COUNT; i++) {
         if (json_string_is(m->key, audit_text_name(i))) {
             *audit_text(&r->line->record, i) = read_text(r, m->value);
             return true;
@@ -335,7 +335,7 @@ enum err audit_line_parse(struct str text, struct arena *arena, struct audit_lin
 void audit_csv_head(struct buf *out)
 {
     buf_put(out, S("seq,at,event"));
-    for (size_t i = 0; i < AUDIT_TEXT_COUNT; i++) {
+    for (enum audit_text i = 0; i < AUDIT_TEXT_COUNT; i++) {
         buf_putc(out, ',');
         buf_put(out, audit_text_name(i));
     }
@@ -374,7 +374,7 @@ void audit_csv_write(const struct audit_record *record, struct buf *out)
     buf_putu(out, record->seq);
     put_field(out, clock_write(at_ms, time));
     put_field(out, audit_event_name(record->event));
-    for (size_t i = 0; i < AUDIT_TEXT_COUNT; i++)
+    for (enum audit_text i = 0; i < AUDIT_TEXT_COUNT; i++)
         put_field(out, audit_text_of(record, i));
     put_field(out, record->body);
     buf_putc(out, ',');

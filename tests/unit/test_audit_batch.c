@@ -31,7 +31,7 @@ TEST(what_was_added_comes_out_again)
     CHECK_INT(out.seq, 7);
     CHECK(out.at_ms == UINT64_MAX);
     CHECK_INT(out.event, AUDIT_RETENTION);
-    for (size_t i = 0; i < AUDIT_TEXT_COUNT; i++)
+    for (enum audit_text i = 0; i < AUDIT_TEXT_COUNT; i++)
         CHECK_STR(audit_text_of(&out, i), audit_text_of(&in, i));
     CHECK_STR(out.body, S("{}"));
     CHECK_INT(out.body_bytes, 2);
@@ -77,7 +77,7 @@ static struct audit_record random_record(uint64_t number)
     struct audit_record record = { .seq = number };
     uint64_t state = number;
 
-    for (size_t i = 0; i < AUDIT_TEXT_COUNT; i++)
+    for (enum audit_text i = 0; i < AUDIT_TEXT_COUNT; i++)
         *audit_text(&record, i) = some(&state);
     record.body = some(&state);
     return record;
@@ -100,7 +100,7 @@ TEST(many_records_of_any_length_come_in_their_order)
         struct audit_record want = random_record(++number);
 
         CHECK_INT(out.seq, number);
-        for (size_t i = 0; i < AUDIT_TEXT_COUNT; i++)
+        for (enum audit_text i = 0; i < AUDIT_TEXT_COUNT; i++)
             CHECK_STR(audit_text_of(&out, i), audit_text_of(&want, i));
         CHECK_STR(out.body, want.body);
     }
