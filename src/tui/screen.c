@@ -140,7 +140,8 @@ static void set_modes(void)
     define("kRIT5", CODE_WORD_RIGHT);
 }
 
-/* Asked before newterm(), which does not free what it made for a terminal it does not know. */
+/* Asked before newterm(), which does not free what it made for a terminal it does not
+ * know. */
 static bool is_known(const char *terminal)
 {
     return terminal && tgetent(NULL, terminal) == 1;

@@ -143,9 +143,14 @@ TEST(the_longest_record_has_its_bound)
 {
     static char text[EXPORT_OTLP_BODY];
     struct str all = { text, sizeof(text) };
-    struct audit_record record = { .topic = all, .participant = all, .kind = all,
-                                   .id = all,    .correlation = all, .verdict = all,
-                                   .by = all,    .body = all };
+    struct audit_record record = { .topic = all,
+                                   .participant = all,
+                                   .kind = all,
+                                   .id = all,
+                                   .correlation = all,
+                                   .verdict = all,
+                                   .by = all,
+                                   .body = all };
     struct buf out;
 
     memset(text, 1, sizeof(text)); /* each becomes six bytes */
