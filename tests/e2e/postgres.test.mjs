@@ -104,8 +104,14 @@ test('the command line uses the database while no gateway does', { skip: missing
 });
 
 test('a database belongs to the key it began with', { skip: missing }, async () => {
+    const other = await startGateway({});
+
+    await other.kill();
+    for (const name of fs.readdirSync(other.data).filter((file) => file.includes('.db')))
+        fs.rmSync(path.join(other.data, name));
     await gateway.kill();
-    await assert.rejects(startGateway(settings()), /audit\.key is not the key of this record/);
+    await assert.rejects(startGateway(settings()), /audit\.key is missing: bring back/);
+    await assert.rejects(startGateway(settings(), { args: ['--data', other.data] }), /audit\.key is not the key of this record/);
     gateway = await gateway.restart();
 });
 
