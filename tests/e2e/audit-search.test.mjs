@@ -8,14 +8,15 @@ import net from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { envelope, expect, people, person, startGateway, within } from './gateway.mjs';
+import { envelope, expect, startGateway, within } from './gateway.mjs';
+import { converse, questions, speakers } from './questions.mjs';
 
 let gateway;
 let admin;
 
 before(async () => {
     gateway = await startGateway({
-        tokens: [...people('alice', 'bob'), person('mute', { capabilities: [] })],
+        tokens: speakers,
         topics: { defaults: { audit: 'required', loop_guard: 'off' } },
         limits: { rate_messages: 0, rate_bytes: 0 },
     });
@@ -37,46 +38,18 @@ async function say(client, kind, more) {
 }
 
 test('every filter finds what it names', async () => {
-    const alice = await gateway.join('alice', { topic: 'filters' });
-    const bob = await gateway.join('bob', { topic: 'filters' });
-    const mute = await gateway.join('mute', { topic: 'filters' });
-    const one = await say(alice, 'chat', { payload: { text: 'The quick Fuchs' } });
-    const two = await say(bob, 'chat', { payload: { text: 'fuchsbau' } });
-    const three = await say(alice, 'mcp/request:tools/call', { to: ['bob'], payload: { method: 'tools/call', params: { name: 'Jäger' } } });
-    const four = await say(bob, 'mcp/response:tools/call', { to: ['alice'], correlation_id: three.id, payload: { result: {} } });
-    const five = await say(mute, 'chat', { payload: { text: 'not allowed' } });
     const topic = 'filters';
+    const said = await converse(gateway, topic);
     while ((await ask({ topic, event: 'refusal' })).json.records.length === 0); // nobody waits for those
-    const said = { topic };
 
-    for (const [query, found] of [
-        [{ ...said, event: 'envelope' }, [four, three, two, one]],
-        [{ ...said, event: 'envelope', order: 'oldest' }, [one, two, three, four]],
-        [{ ...said, participant: 'bob', event: 'envelope' }, [four, two]],
-        [{ ...said, kind: 'chat' }, [five, two, one]],
-        [{ ...said, kind: 'mcp/*' }, [four, three]],
-        [{ ...said, kind: 'mcp/request:tools/c*' }, [three]],
-        [{ ...said, verdict: 'capability_violation' }, [five]],
-        [{ ...said, event: 'refusal' }, [five]],
-        [{ ...said, text: 'fuchs' }, [one]],
-        [{ ...said, text: 'FUCHS*' }, [two, one]],
-        [{ ...said, text: 'quick fuchs' }, [one]],
-        [{ ...said, text: 'jäger' }, [three]],
-        [{ thread: three.id }, [four, three]],
-        [{ thread: four.id, order: 'oldest', kind: 'mcp/response:*' }, [four]],
-        [{ topic: 'nowhere' }, []],
-        [{ ...said, event: 'envelope', until: '1h' }, []],
-        [{ ...said, event: 'envelope', since: '2020-01-01T00:00:00+01:00', until: '2100-01-01T00:00:00Z' }, [four, three, two, one]],
-        [{ ...said, event: 'envelope', until: '2020-01-01T00:00:00Z' }, []],
-        [{ ...said, event: 'envelope', since: '1h', limit: '2' }, [four, three]],
-    ]) {
+    for (const [query, found] of questions(topic, said)) {
         const answer = await ask(query);
 
         assert.equal(answer.status, 200, answer.text);
         assert.deepEqual(ids(answer), found.map((sent) => sent.id), JSON.stringify(query));
         assert.deepEqual((await stream(query)).map((record) => record.id), ids(answer));
     }
-    const { json } = await ask({ thread: one.id });
+    const { json } = await ask({ thread: said.one.id });
     assert.equal(json.records[0].body.payload.text, 'The quick Fuchs');
     assert.equal(json.records[0].verdict, 'allowed');
     assert.match(json.head, /^\d+:[0-9a-f]{64}$/);
