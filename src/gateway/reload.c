@@ -12,6 +12,8 @@
 #include "gateway/gateway_priv.h"
 #include "gateway/recording.h"
 
+static const struct str stopping = S("the server is stopping");
+
 struct reload {
     struct store_job job; /* files are read on the store's thread, not on a loop */
     struct gather gather;
@@ -127,6 +129,9 @@ static void on_config_read(struct store_job *job)
 {
     struct reload *reload = CONTAINER_OF(job, struct reload, job);
 
+    /* The store's last letters come when it is closed already. */
+    if (!reload->problem.len && reload->gateway->is_draining)
+        buf_put(&reload->problem, stopping);
     if (reload->problem.len) {
         reload_finish(reload);
         return;
@@ -148,7 +153,7 @@ void gateway_reload(struct gateway *gateway, struct worker *worker,
         return;
     }
     if (gateway->is_draining) {
-        on_done(user, S("the server is stopping"));
+        on_done(user, stopping);
         return;
     }
     if (gateway->is_reloading) {

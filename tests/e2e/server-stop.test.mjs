@@ -131,3 +131,15 @@ test('stop: after kill -9 it starts again with what it had: lock, socket, tokens
     await second.stop();
     done(first);
 });
+
+// The settings are read on the store's thread, for long enough that everything else has ended.
+test('stop: a reload that is under way changes nothing any more', async () => {
+    const named = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`t${n}`, { audit_age: '1h' }]));
+    const gateway = await startGateway({ ...config, topics: { named } });
+
+    gateway.signal('SIGHUP');
+    const { code } = await stop(gateway, 'SIGTERM');
+    assert.equal(code, 0, gateway.stderr());
+    assert.match(gateway.stderr(), /event=config\.(refuse reason=.*stopping|reload)/);
+    done(gateway);
+});
