@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "admit/rate.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "gateway/gateway.h"
@@ -13,6 +14,9 @@ enum {
     SPARE_MAX = 16,          /* batches kept for the next turns, */
     SPARE_BYTES = 256 << 10, /* none of them larger */
 };
+
+/* Of what nobody else limits: a record each. */
+static const struct rate stray_rate = { .per_second = 100, .burst = 1000 };
 
 /* A batch on its way, and what it is called. */
 struct recorder_batch {
@@ -151,10 +155,11 @@ static bool is_full(const struct worker *worker)
     return waiting_bytes(worker) > worker->settings->config->audit.queue;
 }
 
-[[gnu::cold]] static void drop(struct worker *worker, const struct audit_record *record)
+/* Of a room, which hears of it; or NULL. */
+[[gnu::cold]] static void drop(struct worker *worker, struct live_room *room,
+                               const struct audit_record *record)
 {
     struct recorder *recorder = &worker->recorder;
-    struct live_room *room = record->topic.len ? room_find(worker, record->topic) : NULL;
 
     worker->metrics.audit_dropped++;
     if (room)
@@ -262,13 +267,28 @@ uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
     if (mode == AUDIT_OFF || worker->recorder.is_closed)
         return 0;
     if (mode == AUDIT_ASYNC && is_full(worker)) {
-        drop(worker, record);
+        drop(worker, record->topic.len ? room_find(worker, record->topic) : NULL, record);
         return 0;
     }
     full.at_ms = loop_wall_ms(worker->loop);
     batch = open_batch(worker);
     audit_batch_add(&batch->records, &full);
     return mode == AUDIT_REQUIRED ? worker->recorder.ticket : 0;
+}
+
+void recorder_note_stray(struct worker *worker, const struct audit_record *record)
+{
+    struct bucket *strays = &worker->recorder.strays;
+    uint64_t unused;
+
+    if (worker->recorder.is_closed)
+        return;
+    if (!rate_fits(strays, &stray_rate, 1, loop_now_ms(worker->loop), &unused)) {
+        drop(worker, NULL, record); /* the room has not spoken */
+        return;
+    }
+    rate_take(strays, &stray_rate, 1);
+    (void)recorder_note(worker, AUDIT_ASYNC, record);
 }
 
 uint64_t recorder_put(struct worker *worker, const struct store_item *item)

@@ -19,6 +19,7 @@
 #include "base/list.h"
 #include "loop/loop.h"
 #include "store/store.h"
+#include "topic/participant.h"
 
 struct live_room;
 struct worker;
@@ -36,6 +37,7 @@ struct recorder {
     struct loop_task handover; /* of the open batch, when the turn's work is done */
     struct link gap_rooms;     /* of which records were dropped */
     uint64_t dropped;          /* records of no room, not yet told */
+    struct bucket strays;
     struct loop_timer gap_timer;
     bool is_wanted; /* some topic is, or was, recorded: then the gateway is as well */
     bool is_closed;
@@ -52,6 +54,10 @@ void recorder_apply(struct worker *worker);
  */
 uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
                        const struct audit_record *record);
+
+/* The same, in passing, for what no limit of its own holds back, such as envelopes that
+ * come too fast: so many a second, by whomever. The others count as dropped. */
+void recorder_note_stray(struct worker *worker, const struct audit_record *record);
 
 /* Keeps or forgets a thing; returns the ticket. */
 uint64_t recorder_put(struct worker *worker, const struct store_item *item);

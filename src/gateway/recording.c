@@ -73,25 +73,40 @@ uint64_t recording_admitted(struct admission *a, struct str text)
     return a->changes_state ? recorder_ticket(worker) : ticket;
 }
 
-/* Bytes that are not even UTF-8 are nothing to be kept as a text. */
+/* Bytes that are not even UTF-8 are nothing to be kept as a text; and whoever may send
+ * no more fills no disk with it. */
 static struct str refused_text(const struct admission *a, const struct refusal *refusal)
 {
-    if (refusal->err == ERR_UTF8)
+    if (refusal->err == ERR_UTF8 || refusal->err == ERR_RATE_LIMITED)
         return (struct str){};
     return utf8_cut(a->text, REFUSED_BYTES);
+}
+
+static struct str refused_field(struct str field)
+{
+    field = utf8_cut(field, REFUSED_FIELD);
+    return utf8_is_valid(field) ? field : S("");
 }
 
 void recording_refused(struct live_room *room, const struct admission *a,
                        const struct refusal *refusal)
 {
-    note(room, &(struct audit_record){ .event = AUDIT_REFUSAL,
-                                       .participant = a->sender->id,
-                                       .kind = utf8_cut(admission_kind(a), REFUSED_FIELD),
-                                       .id = utf8_cut(a->env.id, REFUSED_FIELD),
-                                       .correlation =
-                                           utf8_cut(a->env.correlation_id, REFUSED_FIELD),
-                                       .verdict = str_of(err_name(refusal->err)),
-                                       .body = refused_text(a, refusal) });
+    struct audit_record record = { .event = AUDIT_REFUSAL,
+                                   .participant = a->sender->id,
+                                   .kind = refused_field(admission_kind(a)),
+                                   .id = refused_field(a->env.id),
+                                   .correlation = refused_field(a->env.correlation_id),
+                                   .verdict = str_of(err_name(refusal->err)),
+                                   .body = refused_text(a, refusal) };
+
+    if (refusal->err != ERR_RATE_LIMITED) {
+        note(room, &record);
+        return;
+    }
+    if (room->settings->audit == AUDIT_OFF)
+        return;
+    record.topic = room->room.topic.name;
+    recorder_note_stray(room->worker, &record);
 }
 
 uint64_t recording_said(struct live_room *room, const struct gateway_words *words)

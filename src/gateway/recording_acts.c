@@ -10,7 +10,7 @@
 enum {
     BODY_BYTES = 4 << 20,
     REQUEST_BYTES = 256 << 10, /* of what an administrator asked for */
-    POSTED_BYTES = 16 << 10,   /* of an envelope that was never judged */
+    POSTED_BYTES = 4 << 10,    /* of an envelope that was never judged */
     PATH_BYTES = 2048,
 };
 
@@ -19,6 +19,15 @@ static void note(struct worker *worker, const struct audit_record *record)
 {
     if (worker->recorder.is_wanted)
         (void)recorder_note(worker, AUDIT_ASYNC, record);
+}
+
+/* Anybody may try what takes no administrator, as often as he likes. */
+static void note_act_of(const struct exchange *x, const struct audit_record *record)
+{
+    if (x->route->access == ACCESS_ADMIN)
+        note(x->worker, record);
+    else if (x->worker->recorder.is_wanted)
+        recorder_note_stray(x->worker, record);
 }
 
 static struct str name_of(const struct exchange *x)
@@ -76,12 +85,12 @@ static void note_act(const struct exchange *x)
     if (x->status)
         json_put_uint(&w, S("status"), (uint64_t)x->status);
     json_object_close(&w);
-    note(x->worker, &(struct audit_record){ .event = AUDIT_ADMIN,
-                                            .topic = x->topic,
-                                            .participant = name_of(x),
-                                            .kind = x->route->act,
-                                            .verdict = verdict_of(x),
-                                            .body = buf_str(&body) });
+    note_act_of(x, &(struct audit_record){ .event = AUDIT_ADMIN,
+                                           .topic = x->topic,
+                                           .participant = name_of(x),
+                                           .kind = x->route->act,
+                                           .verdict = verdict_of(x),
+                                           .body = buf_str(&body) });
     buf_done(&body);
 }
 
@@ -92,8 +101,8 @@ static void note_unjudged(const struct exchange *x)
 
     if (!settings || settings->audit == AUDIT_OFF)
         return;
-    (void)recorder_note(
-        x->worker, AUDIT_ASYNC,
+    recorder_note_stray(
+        x->worker,
         &(struct audit_record){ .event = AUDIT_REFUSAL,
                                 .topic = x->topic,
                                 .participant = name_of(x),
