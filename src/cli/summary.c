@@ -19,7 +19,8 @@ struct page {
     const struct palette *ink;
     const struct moot_message *message;
     const struct json *payload; /* NULL: it could not be read */
-    struct kind kind;
+    const struct json *replay;  /* whose it was; NULL: it is said for the first time */
+    struct kind kind;           /* of what is told: of a replay, what it was */
     bool has_lines;
     uint64_t now_ms;
 };
@@ -136,6 +137,26 @@ static void put_who(struct page *page, const char *who)
     put(page, page->ink->off);
 }
 
+/* " replays bot -> worker": that it was so is what the replayer says. */
+static void put_replayed(struct page *page)
+{
+    const struct json *to = json_find(page->replay, S("to"));
+    size_t count = 0;
+
+    put_in(page, page->ink->dim, " replays ");
+    plain_put(page->out, json_text(json_find(page->replay, S("from"))), PLAIN_LINE);
+    if (!to || to->type != JSON_ARRAY)
+        return;
+    JSON_FOREACH(who, to) {
+        if (++count > FEW)
+            continue;
+        put(page, count > 1 ? ", " : " -> ");
+        plain_put(page->out, json_text(who), PLAIN_LINE);
+    }
+    if (count > FEW)
+        buf_putf(page->out, " and %zu more", count - FEW);
+}
+
 static void put_time(struct page *page)
 {
     uint64_t wall_ms = page->message->is_replay ? 0 : page->now_ms;
@@ -160,6 +181,8 @@ static void put_head(struct page *page)
     }
     if (m->to_count > FEW)
         buf_putf(page->out, " and %zu more", m->to_count - FEW);
+    if (page->replay)
+        put_replayed(page);
     put(page, "  ");
 }
 
@@ -172,7 +195,7 @@ static void put_thread(struct page *page)
     put(page, "  ");
     put(page, page->ink->dim);
     put(page, "[");
-    if (page->kind.type == KIND_PROPOSAL)
+    if (page->kind.type == KIND_PROPOSAL && !page->replay)
         put_name(page->out, m->id); /* people need it to decide */
     else
         put_short_id(page, m->id);
@@ -521,6 +544,28 @@ static void put_deed(struct page *page)
     }
 }
 
+/* Of a chat, or of what is called a replay: nothing that is anything else passes for one.
+ * What was replayed is told as it was. */
+static void open_replay(struct page *page, struct arena *arena)
+{
+    const struct moot_message *m = page->message;
+    bool is_replay = str_starts(str_of(m->kind), S("replay/"));
+    struct str mark = S("\"replay_of\"");
+    const struct json *root, *replay;
+    struct kind kind;
+
+    if ((!is_replay && page->kind.type != KIND_CHAT) || !m->text.len ||
+        !memmem(m->text.ptr, m->text.len, mark.ptr, mark.len) ||
+        json_parse((struct str){ m->text.ptr, m->text.len }, arena, &root, NULL))
+        return;
+    replay = json_find(root, S("replay_of"));
+    if (!json_text(json_find(replay, S("from"))).len)
+        return;
+    page->replay = replay;
+    if (is_replay && kind_parse(json_text(json_find(replay, S("kind"))), &kind) == OK)
+        page->kind = kind;
+}
+
 static void page_open(struct page *page, struct arena *arena)
 {
     const struct moot_message *m = page->message;
@@ -531,6 +576,7 @@ static void page_open(struct page *page, struct arena *arena)
         page->payload = NULL;
     if (kind_parse(str_of(m->kind), &page->kind))
         page->kind = (struct kind){ .type = KIND_OTHER };
+    open_replay(page, arena);
 }
 
 void summary_put(struct buf *out, const struct moot_message *message,

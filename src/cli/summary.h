@@ -7,6 +7,8 @@
  *     12:03:47 human -> worker  calls delete_file {"path":"/tmp/old"}  [f1 re p1]
  *     12:03:47 worker -> human  result of delete_file: gone  [9c1e..77aa20 re f1]
  *     12:03:50 bob joins (agent)
+ *     12:04:02 player replays bot -> worker  proposes delete_file {"path":"/tmp/old"}
+ * [r1]
  *
  * What stands in brackets is the envelope's id and the one it refers to; long ones are
  * shortened, but for those of proposals, which people need to decide. Pure: everything

@@ -122,6 +122,46 @@ TEST(an_envelope_becomes_a_line_that_says_who_does_what)
         check(c->envelope, &look, c->want);
 }
 
+/* An envelope of player's, whole. */
+static void check_replay(const char *kind, const char *member, struct str want)
+{
+    static const char payload[] =
+        "{\"method\":\"tools/call\",\"params\":{\"name\":\"rm\","
+        "\"arguments\":{\"path\":\"a\"}},\"text\":\"hi\"}";
+    char text[512];
+    struct moot_message m = { .id = LONG_ID, .from = "player", .kind = kind, .ts = TIME };
+    struct buf out;
+
+    m.payload = (struct moot_str){ payload, strlen(payload) };
+    m.text.ptr = text;
+    m.text.len = (size_t)snprintf(
+        text, sizeof(text), "{\"kind\":\"%s\",%s,\"payload\":%s}", kind, member, payload);
+    buf_init(&out, 1 << 20);
+    summary_put(&out, &m, &(struct summary_look){ .palette = palette_none() });
+    CHECK_STR(buf_str(&out), want);
+    buf_done(&out);
+}
+
+TEST(a_replay_says_whose_it_was_and_never_looks_like_the_real_thing)
+{
+    set_zone("UTC");
+    check_replay("replay/mcp/proposal",
+                 "\"replay_of\":{\"from\":\"bot\",\"to\":[\"files\",\"bob\"],"
+                 "\"kind\":\"mcp/proposal:tools/call:rm\"}",
+                 S("12:03:44 player replays bot -> files, bob  proposes rm "
+                   "{\"path\":\"a\"}  [0123..efghij-1]\n"));
+    check_replay("chat", "\"replay_of\":{\"from\":\"al\\u001bice\"}",
+                 S("12:03:44 player replays al\\u001bice  hi\n"));
+    /* Only what nobody executes may call itself one. */
+    check_replay("mcp/proposal:tools/call:rm", "\"replay_of\":{\"from\":\"bot\"}",
+                 S("12:03:44 player  proposes rm {\"path\":\"a\"}  [" LONG_ID "]\n"));
+    check_replay(
+        "replay/mcp/reject", "\"replay_of\":\"bot\"",
+        S("12:03:44 player  replay/mcp/reject {\"method\":\"tools/call\",\"params\":"
+          "{\"name\":\"rm\",\"arguments\":{\"path\":\"a\"}},\"text\":\"hi\"}  "
+          "[0123..efghij-1]\n"));
+}
+
 TEST(on_a_terminal_a_chat_keeps_its_lines_behind_a_mark_of_ours)
 {
     struct summary_look look = { .palette = palette_none(), .has_lines = true };
