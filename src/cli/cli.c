@@ -193,8 +193,8 @@ const struct cli_command *cli_find(int count, char **words, int *ret_used)
     return NULL;
 }
 
-/* `moot token` alone: the commands that begin so. */
-static bool print_family(FILE *to, struct str word)
+/* `moot token` alone, or with a word that makes no command: those that begin so. */
+static bool print_family(FILE *to, struct str word, const char *unknown)
 {
     struct walk walk = {};
     bool is_family = false;
@@ -205,6 +205,9 @@ static bool print_family(FILE *to, struct str word)
 
         if (!str_eq(str_cut(&name, ' '), word) || !name.ptr)
             continue;
+        if (!is_family && unknown)
+            fprintf(to, "moot: there is no command \"" STR_FMT " %s\"\n\n", STR_ARG(word),
+                    unknown);
         if (!is_family)
             fprintf(to, "Usage: moot " STR_FMT " COMMAND [OPTIONS]\n\nCommands:\n",
                     STR_ARG(word));
@@ -227,9 +230,9 @@ static int without_command(int argc, char **argv)
         print_overview(stdout);
         return CLI_OK;
     }
-    if (argc > 2 && is_help(argv[2]) && print_family(stdout, str_of(argv[1])))
+    if (argc > 2 && is_help(argv[2]) && print_family(stdout, str_of(argv[1]), NULL))
         return CLI_OK;
-    if (argc > 1 && print_family(stderr, str_of(argv[1])))
+    if (argc > 1 && print_family(stderr, str_of(argv[1]), argc > 2 ? argv[2] : NULL))
         return CLI_USAGE;
     if (argc > 1)
         fprintf(stderr, "moot: there is no command \"%s\"\n\n", argv[1]);

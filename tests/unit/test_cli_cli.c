@@ -81,7 +81,7 @@ TEST(words_lead_to_a_command_or_to_help)
         { "",                        CLI_USAGE, "",       OVERVIEW },
         { "nosuch",                  CLI_USAGE, "",       "moot: there is no command \"nosuch\"\n\n" OVERVIEW },
         { "token",                   CLI_USAGE, "",       TOKENS },
-        { "token nosuch",            CLI_USAGE, "",       TOKENS },
+        { "token nosuch",            CLI_USAGE, "",       "moot: there is no command \"token nosuch\"\n\n" TOKENS },
         { "token --help",            CLI_OK,    TOKENS,   "" },
         { "version --help",          CLI_OK,    "print the version and the protocols it speaks\n\nUsage: moot version\n", "" },
         { "token revoke -h",         CLI_OK,    "make a token worthless and close its connections\n\nUsage: moot token revoke NAME\n\nOptions:\n", "" },
