@@ -162,6 +162,16 @@ static void on_said(struct moot *m [[maybe_unused]], void *user,
     go_on(session);
 }
 
+/* Who replays is rarely who has these rights: people's tokens have not. */
+static int tell_rights(const struct performance *p)
+{
+    (void)cli_fail("you may not say %s here; who replays needs the capabilities chat and "
+                   "replay/*:\n  moot token create player --capabilities 'chat,replay/*' "
+                   "> player.token",
+                   p->replay.kind.ptr);
+    return CLI_REFUSED;
+}
+
 static void say(struct session *session)
 {
     struct performance *p = session->user;
@@ -177,7 +187,8 @@ static void say(struct session *session)
         session_wake(session, AGAIN_MS);
     } else if (err) {
         progress_end(&p->progress);
-        session_end(session, session_fail(session, err));
+        session_end(session,
+                    err == MOOT_FORBIDDEN ? tell_rights(p) : session_fail(session, err));
     }
 }
 
@@ -310,7 +321,9 @@ const struct cli_command cli_audit_replay = {
         "chat reacts to this, too: take a topic without such agents.\n"
         "The record is read through the local server, which needs no token, through\n"
         "--server with the token of an administrator, or from --file.\n\n"
-        "  moot audit replay --topic lobby --since 2h --to demo --speed 4\n\n"
+        "  moot token create player --capabilities 'chat,replay/*' > player.token\n"
+        "  moot audit replay --topic lobby --since 2h --to demo --speed 4 \\\n"
+        "      --token-file player.token\n\n"
         "Exit status: 0 done, 1 failed, 2 wrong usage, 4 refused.\n",
     .options = options,
     .option_count = COUNT(options),
