@@ -254,7 +254,10 @@ static int open_stored(const struct store_setup *setup, const char *file,
     err = store_reader_open(setup, file == path || setup->url.len ? NULL : file,
                             &s->reader, &why);
     if (err) {
-        (void)cli_fail("%s: %s", s->base.name.ptr, why ? why : err_name(err));
+        if (why) /* which says where */
+            (void)cli_fail("%s", why);
+        else
+            (void)cli_fail("%s: %s", s->base.name.ptr, err_name(err));
         s->reader = NULL;
         audit_source_close(&s->base);
         return CLI_FAILED;
