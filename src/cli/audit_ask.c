@@ -1,14 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/audit_ask.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "cli/input.h"
 
 enum { DAY_TEXT = 10, LIMIT_MAX = 1'000'000'000 };
 
-enum err audit_moment(struct str text, uint64_t now_ms, uint64_t *ret_ms)
+/* Midnight by the clock of where we are, as records are shown. */
+static enum err parse_day(struct str text, uint64_t *ret_ms)
 {
     char day[DAY_TEXT + sizeof("T00:00:00Z")];
+    struct tm here = {};
+    time_t seconds;
+    uint64_t ms;
+
+    memcpy(day, text.ptr, DAY_TEXT);
+    memcpy(day + DAY_TEXT, "T00:00:00Z", sizeof("T00:00:00Z"));
+    if (clock_parse(str_of(day), &ms))
+        return ERR_INVALID;
+    seconds = (time_t)(ms / 1000);
+    (void)gmtime_r(&seconds, &here);
+    here.tm_isdst = -1;
+    seconds = mktime(&here); /* people say it, where they are */
+    *ret_ms = seconds > 0 ? (uint64_t)seconds * 1000 : 1;
+    return OK;
+}
+
+enum err audit_moment(struct str text, uint64_t now_ms, uint64_t *ret_ms)
+{
     uint64_t ms;
 
     if (str_to_u64(text, UINT64_MAX, &ms) == OK)
@@ -17,11 +38,7 @@ enum err audit_moment(struct str text, uint64_t now_ms, uint64_t *ret_ms)
         *ret_ms = ms < now_ms ? now_ms - ms : 1;
         return OK;
     }
-    if (text.len != DAY_TEXT)
-        return clock_parse(text, ret_ms);
-    memcpy(day, text.ptr, DAY_TEXT);
-    memcpy(day + DAY_TEXT, "T00:00:00Z", sizeof("T00:00:00Z"));
-    return clock_parse(str_of(day), ret_ms);
+    return text.len == DAY_TEXT ? parse_day(text, ret_ms) : clock_parse(text, ret_ms);
 }
 
 static int read_time(const char *option, const char *text, uint64_t now_ms,

@@ -36,7 +36,8 @@ int audit_ask(const struct audit_filter *filter, uint64_t now_ms,
 /* Does it ask for everything there is? */
 bool audit_asks_all(const struct audit_query *query);
 
-/* "15m", "2h", "3d" ago, an RFC 3339 date-time, or a day in UTC. ERR_INVALID. */
+/* "15m", "2h", "3d" ago, an RFC 3339 date-time, or a day where we are.
+ * ERR_INVALID. */
 enum err audit_moment(struct str text, uint64_t now_ms, uint64_t *ret_ms);
 
 /* --limit: a number, 0 for all. */

@@ -10,6 +10,7 @@
 
 enum { ARENA_BYTES = 256 << 20, BODY = 200, LEAST_BODY = 16 };
 enum { LONG_TIME = 23, SHORT_TIME = 14, WIDE_SCREEN = 120 };
+enum { USUAL_WHO = 10, USUAL_SHORT_KIND = 17, USUAL_KIND = 27 }; /* columns seldom move */
 enum { WIDE_TOPIC = 20, WIDE_WHO = 20, WIDE_KIND = 34, WIDE_VERDICT = 22 };
 
 /* "11-15 18:03:44" where room is dear. */
@@ -81,12 +82,38 @@ static bool is_envelope(const struct audit_record *record)
     return record->event == AUDIT_ENVELOPE || record->event == AUDIT_REFUSAL;
 }
 
-static struct str body_text(const struct audit_record *record, const struct json *root)
+/* "address 10.0.0.7, token bot": what the gateway says of itself, without what is empty.
+ */
+static struct str members_text(const struct json *object, struct arena *arena)
+{
+    struct buf text;
+    struct str kept;
+
+    buf_init(&text, object->raw.len * 2);
+    JSON_FOREACH(member, object) {
+        struct str value = member->type == JSON_STRING ? member->text : member->raw;
+
+        if (!value.len)
+            continue;
+        buf_put(&text, text.len ? S(", ") : S(""));
+        buf_put(&text, member->key);
+        buf_putc(&text, ' ');
+        buf_put(&text, value);
+    }
+    kept = arena_str(arena, buf_str(&text));
+    buf_done(&text);
+    return kept;
+}
+
+static struct str body_text(const struct audit_record *record, const struct json *root,
+                            struct arena *arena)
 {
     const struct json *payload = json_find(root, S("payload"));
 
     if (is_envelope(record) && payload)
         return payload_text(payload);
+    if (!is_envelope(record) && root->type == JSON_OBJECT)
+        return members_text(root, arena);
     return root->type == JSON_STRING ? root->text : root->raw;
 }
 
@@ -137,8 +164,8 @@ size_t audit_look_put_body(struct buf *out, const struct audit_record *record, s
     arena_init(&arena, ARENA_BYTES);
     if (json_parse(record->body, &arena, &root, NULL) == OK) {
         count = put_addressees(out, record, root, max);
-        count +=
-            cell_put_cut(out, body_text(record, root), max > count ? max - count : 0);
+        count += cell_put_cut(out, body_text(record, root, &arena),
+                              max > count ? max - count : 0);
     } else {
         count = cell_put_cut(out, record->body, max);
     }
@@ -215,8 +242,8 @@ static size_t put_columns(struct buf *out, struct audit_look *look,
     struct buf kind;
 
     look->topic = at_least(look->topic, 6);
-    look->who = at_least(look->who, 6);
-    look->kind = at_least(look->kind, 12);
+    look->who = at_least(look->who, is_narrow ? 6 : USUAL_WHO);
+    look->kind = at_least(look->kind, look->columns ? USUAL_SHORT_KIND : USUAL_KIND);
     look->verdict = at_least(look->verdict, sizeof("allowed") - 1);
     buf_put(out, str_of(ink->dim));
     put_time(out, r->at_ms, is_narrow);

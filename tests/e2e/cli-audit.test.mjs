@@ -94,7 +94,7 @@ test('audit search: lines of JSON are those of the export', async () => {
 test('audit search: for people, and nothing in it acts on a terminal', async () => {
     const { stdout } = await audit(['search', '--file', at('record.jsonl'), '--oldest-first', '--topic', 'other']);
 
-    assert.equal(stdout, '2026-11-15 18:00:04.000  other   eve     chat          allowed  red \\u001b[31m\\u202e and\\nmore\n');
+    assert.equal(stdout, '2026-11-15 18:00:04.000  other   eve         chat                         allowed  red \\u001b[31m\\u202e and\\nmore\n');
     const { stdout: ids } = await audit(['search', '--file', at('record.jsonl'), '--ids', '--thread', 'a1', '--limit', '1', '--participant', 'files']);
     assert.match(ids, / files +mcp\/response:tools\/call:delete_f\.\. +allowed +-> ann, bot {2}gone {2}\[#8 r1 re f1\]\n$/);
 });
@@ -333,7 +333,7 @@ test('audit: at a terminal', { skip: !hasTmux && 'tmux is not installed' }, asyn
     };
 
     const screen = await show(['search', '--file', at('record.jsonl')], 80, 'server start');
-    assert.match(screen, /^11-15 18:00:16 {2}room {4}bot {5}request rm {4}capability_violation {2}{"name":"r\.\.$/m);
+    assert.match(screen, /^11-15 18:00:16 {2}room {4}bot {5}request rm {9}capability_violation {2}{"nam\.\.$/m);
     assert.match(screen, /^11-15 18:00:15 {2}room {4}ann {5}request delete_file {3}-> files {2}{"path":"\/tmp\/\.\.$/m);
     for (const line of screen.split('\n'))
         assert.ok(line.length <= 80, line);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <time.h>
 
 #include "cli/audit_ask.h"
 #include "cli/audit_look.h"
@@ -50,12 +51,24 @@ TEST(a_moment_is_so_long_ago_or_a_date)
         { S("2027-01-15T08:00:00"), ERR_INVALID, 0 },
     };
 
+    uint64_t midnight = 0;
+
+    CHECK_INT(setenv("TZ", "UTC0", 1), 0);
+    tzset();
     FOR_EACH_CASE(c, cases) {
         uint64_t ms = 0;
 
         CHECK_INT(audit_moment(c->text, NOW, &ms), c->err);
         CHECK_INT(ms, c->ms);
     }
+    CHECK_INT(setenv("TZ", "EST5", 1), 0); /* days are where people are, */
+    tzset();
+    CHECK_INT(audit_moment(S("2027-01-15"), NOW, &midnight), OK);
+    CHECK_INT(midnight, NOW - 10'800'000);
+    CHECK_INT(audit_moment(S("2027-01-15T08:00:00Z"), NOW, &midnight), OK);
+    CHECK_INT(midnight, NOW); /* moments are not */
+    CHECK_INT(setenv("TZ", "UTC0", 1), 0);
+    tzset();
 }
 
 TEST(what_is_asked_for_is_whole_only_without_filters)
@@ -228,14 +241,40 @@ TEST(lines_of_records_stand_in_columns)
     audit_look_put(&out, &look, &third);
     CHECK_STR(
         buf_str(&out),
-        S("2027-01-15 08:00:00.000  room    ann     chat          allowed  hi\n"
-          "2027-01-15 08:00:00.000  room    a-longer-name  mcp/request:tools/call:rm  "
+        S("2027-01-15 08:00:00.000  room    ann         chat                         "
+          "allowed  hi\n"
+          "2027-01-15 08:00:00.000  room    a-longer-name  mcp/request:tools/call:rm    "
           "capability_violation  \\u001b[31m\n"
-          "2027-01-15 08:00:00.000  room    ann            chat                       "
+          "2027-01-15 08:00:00.000  room    ann            chat                         "
           "allowed               hi\n"
-          "2027-01-15 08:00:00.000  -       -              server start               "
+          "2027-01-15 08:00:00.000  -       -              server start                 "
           "-  [#0]\n"));
     buf_done(&out);
+}
+
+TEST(what_the_gateway_says_of_itself_is_told_in_words)
+{
+    static const struct {
+        const char *body;
+        struct str shown;
+    } cases[] = {
+        { "{\"code\":1000,\"reason\":\"\"}", S("code 1000") },
+        { "{\"address\":\"::1\",\"tok\\u0000en\":\"a\\nb\",\"request\":{\"id\":1}}",
+          S("address ::1, tok\\u0000en a\\nb, request {\"id\":1}") },
+        { "{}", S("") },
+        { "[1]", S("[1]") },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct audit_record record = envelope("ann", "left", "1", "", c->body);
+        struct buf out;
+
+        record.event = AUDIT_DISCONNECT;
+        buf_init(&out, 1000);
+        (void)audit_look_put_body(&out, &record, 100);
+        CHECK_STR(buf_str(&out), c->shown);
+        buf_done(&out);
+    }
 }
 
 TEST(lines_fit_a_terminal)
