@@ -35,6 +35,7 @@ struct question {
     bool is_stream;
     bool is_export;  /* with origin and checkpoints */
     bool is_reading; /* the read is the store's */
+    bool has_begun;  /* the stream: what goes wrong can no longer be said */
 };
 
 static void question_free(struct question *q)
@@ -395,6 +396,20 @@ static void break_stream(struct question *q)
     question_free(q);
 }
 
+static void on_sent(void *user);
+
+static void begin_stream(struct question *q)
+{
+    struct audit_origin origin;
+
+    exchange_stream(q->x, S("application/x-ndjson"), on_sent, on_gone, q);
+    q->has_begun = true;
+    if (!q->is_export)
+        return;
+    store_origin(store_of(q), &origin);
+    audit_origin_write(&origin, &q->out);
+}
+
 static void on_piece(struct store_read *read)
 {
     struct question *q = CONTAINER_OF(read, struct question, read);
@@ -405,10 +420,17 @@ static void on_piece(struct store_read *read)
         question_free(q);
         return;
     }
+    if (read->err && !q->has_begun) {
+        exchange_fail(x, ERR_UNAVAILABLE, "The record cannot be read now.");
+        question_free(q);
+        return;
+    }
     if (read->err || !auth_is_in_force(x->worker, x->identity)) {
         break_stream(q);
         return;
     }
+    if (!q->has_begun)
+        begin_stream(q);
     count_taken(q);
     put_lines(q);
     if (q->out.len) {
@@ -431,24 +453,6 @@ static void on_sent(void *user)
 
     if (!q->is_reading) /* else that was the head of the answer */
         go_on(q);
-}
-
-static void begin_stream(struct question *q)
-{
-    struct audit_origin origin;
-
-    exchange_stream(q->x, S("application/x-ndjson"), on_sent, on_gone, q);
-    if (q->x->request.method == HTTP_HEAD) {
-        end_stream(q);
-        return;
-    }
-    if (q->is_export) {
-        store_origin(store_of(q), &origin);
-        audit_origin_write(&origin, &q->out);
-        exchange_stream_write(q->x, buf_str(&q->out));
-        buf_clear(&q->out);
-    }
-    ask(q);
 }
 
 /* --- routes --- */
@@ -474,8 +478,9 @@ void admin_audit(struct exchange *x)
     }
     q->read.done = q->is_stream ? on_piece : on_page;
     q->read.wants_checkpoints = q->is_export;
-    if (q->is_stream) {
+    if (q->is_stream && x->request.method == HTTP_HEAD) {
         begin_stream(q);
+        end_stream(q);
         return;
     }
     exchange_on_gone(x, on_gone, q);

@@ -63,7 +63,7 @@ static enum err open_engine(struct reader *reader)
     if (!reader->engine)
         err = ops->open(reader->pool->setup, ENGINE_READER, NULL, &reader->engine, &why);
     if (err)
-        log_warn("reader.open", "reason=\"%s\"", why ? why : "");
+        log_warn("reader.open", "reason=%s", LOG_TEXT(str_of(why ? why : "")));
     free(why);
     return err ? ERR_IO : OK;
 }
@@ -131,7 +131,8 @@ static enum err read_checkpoints(struct reader *reader, struct store_read *read)
                                             take_checkpoint, &signing);
 }
 
-static void answer(struct reader *reader, struct store_read *read)
+static enum err try_to_answer(struct reader *reader, struct store_read *read,
+                              bool is_last)
 {
     enum err err = atomic_load(&read->is_cancelled) ? ERR_CLOSED : open_engine(reader);
 
@@ -143,11 +144,22 @@ static void answer(struct reader *reader, struct store_read *read)
     if (!err)
         err = read_checkpoints(reader, read);
     if (err == ERR_IO && reader->engine) {
-        log_warn("reader.fail", "reason=\"%s\"",
-                 LOG_TEXT(str_of(reader->engine->problem)));
+        if (is_last)
+            log_warn("reader.fail", "reason=%s",
+                     LOG_TEXT(str_of(reader->engine->problem)));
         close_engine(reader);
     }
-    read->err = err;
+    return err;
+}
+
+/* A connection that was kept may have died meanwhile: then a new one is tried. */
+static void answer(struct reader *reader, struct store_read *read)
+{
+    bool was_kept = reader->engine;
+
+    read->err = try_to_answer(reader, read, !was_kept);
+    if (read->err == ERR_IO && was_kept)
+        read->err = try_to_answer(reader, read, true);
 }
 
 static void deliver(struct loop_mail *mail)
