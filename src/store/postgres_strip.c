@@ -13,18 +13,26 @@ enum { BYTEA_OID = 17, LIST_MAX = 1 << 24 };
 static const char *const topic_is[] = { "sha256(topic) = sha256($1::bytea)",
                                         "topic <> ALL ($1::bytea[])" };
 
+/* What stands around that condition. */
+struct question {
+    const char *before, *after;
+};
+
 /* Before a time, that is, before the first record of that time or later, so that what is
  * younger is not looked at; or what has so many bytes, or more, of later bodies behind
  * it. */
-static const char *const by_age =
-    "SELECT seq FROM moot.record WHERE body IS NOT NULL AND event <> $5::bigint"
-    " AND %s AND $3::bigint = 0"
+static const struct question by_age = {
+    "SELECT seq FROM moot.record WHERE body IS NOT NULL AND event <> $5::bigint AND ",
+    " AND $3::bigint = 0"
     " AND seq < coalesce((SELECT seq FROM moot.record WHERE at_ms >= $2::bigint"
-    " ORDER BY at_ms, seq LIMIT 1), 9223372036854775807) ORDER BY seq LIMIT $4::bigint + 1";
-static const char *const by_both =
+    " ORDER BY at_ms, seq LIMIT 1), 9223372036854775807) ORDER BY seq LIMIT $4::bigint + 1",
+};
+static const struct question by_both = {
     "SELECT seq FROM (SELECT seq, at_ms, sum(body_bytes) OVER (ORDER BY seq DESC) AS kept"
-    " FROM moot.record WHERE body IS NOT NULL AND event <> $5::bigint AND %s) AS bodies"
-    " WHERE at_ms < $2::bigint OR kept > $3::bigint ORDER BY seq LIMIT $4::bigint + 1";
+    " FROM moot.record WHERE body IS NOT NULL AND event <> $5::bigint AND ",
+    ") AS bodies"
+    " WHERE at_ms < $2::bigint OR kept > $3::bigint ORDER BY seq LIMIT $4::bigint + 1",
+};
 
 /* One more is chosen than may go, which tells whether there are more. */
 static const char *const remove_them =
@@ -60,6 +68,7 @@ static void put_list(struct buf *out, const struct str *items, size_t count)
 enum err postgres_strip(struct engine *engine, const struct engine_strip *strip,
                         struct engine_stripped *ret)
 {
+    const struct question *question = strip->max_bytes ? &by_both : &by_age;
     struct postgres *pg = postgres_of(engine);
     bool is_rest = strip->topic.len == 0;
     struct postgres_args args = {};
@@ -70,9 +79,8 @@ enum err postgres_strip(struct engine *engine, const struct engine_strip *strip,
     buf_init(&sql, 4096);
     buf_init(&list, LIST_MAX);
     put_list(&list, strip->others, strip->other_count);
-    buf_put(&sql, S("WITH chosen AS ("));
-    buf_putf(&sql, strip->max_bytes ? by_both : by_age, topic_is[is_rest]);
-    buf_put(&sql, str_of(remove_them));
+    buf_putf(&sql, "WITH chosen AS (%s%s%s%s", question->before, topic_is[is_rest],
+             question->after, remove_them);
     postgres_arg_bytes(&args, is_rest ? buf_str(&list) : strip->topic);
     postgres_arg_number(&args, strip->before_ms);
     postgres_arg_number(&args, strip->max_bytes);

@@ -228,7 +228,7 @@ static inline void ask_everything(const struct stage *stage)
     for (size_t i = 0; i < 2 * COUNT(questions) * COUNT(bounds); i++) {
         struct audit_query query = questions[i / 2 / COUNT(bounds)];
         size_t b = i / 2 % COUNT(bounds);
-        struct str found;
+        struct str found, wanted;
 
         query.order = i % 2 ? AUDIT_OLDEST_FIRST : AUDIT_NEWEST_FIRST;
         query.since_ms = bounds[b].since;
@@ -237,10 +237,11 @@ static inline void ask_everything(const struct stage *stage)
         query.limit = bounds[b].limit;
         query.without_bodies = i % 3 == 0;
         found = ask(engine, &query);
-        if (!str_eq(found, expected(&all, &query)))
+        wanted = expected(&all, &query);
+        if (!str_eq(found, wanted))
             printf("# question %zu bounds %zu order %zu\n", i / 2 / COUNT(bounds), b,
                    i % 2);
-        CHECK_STR(found, expected(&all, &query));
+        CHECK_STR(found, wanted);
     }
     CHECK(!engine->has_damaged_index);
     audit_batch_done(&all);
