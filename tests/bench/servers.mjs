@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const READY_MS = 10_000
+const READY_MS = 60_000
 const STOP_MS = 3_000
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
