@@ -11,8 +11,10 @@
 
 enum {
     GAP_MS = 250,            /* between looks whether there is place again */
-    SPARE_MAX = 16,          /* batches kept for the next turns, */
-    SPARE_BYTES = 256 << 10, /* none of them larger */
+    GATHER_MS = 20,          /* so long records gather that nobody waits for, */
+    GATHER_BYTES = 96 << 10, /* unless there are so many */
+    SPARE_MAX = 48,          /* batches kept to be filled again: so many come back at */
+    SPARE_BYTES = 128 << 10, /* once where the writer is behind; none is larger */
 };
 
 /* Of what nobody else limits: a record each. */
@@ -112,9 +114,30 @@ static struct store_batch *open_batch(struct worker *worker)
     if (!recorder->open) {
         recorder->open = take_spare(worker);
         recorder->open->ticket = recorder->ticket;
-        loop_defer(worker->loop, &recorder->handover);
     }
     return &recorder->open->batch;
+}
+
+/* Someone waits for the open batch: it goes when the turn's work is done. */
+static struct store_batch *open_awaited(struct worker *worker)
+{
+    struct store_batch *batch = open_batch(worker);
+
+    loop_defer(worker->loop, &worker->recorder.handover);
+    return batch;
+}
+
+/* Nobody does: the fewer commits there are, the less they take from the rooms. */
+static struct store_batch *open_unawaited(struct worker *worker)
+{
+    struct recorder *recorder = &worker->recorder;
+    struct store_batch *batch = open_batch(worker);
+
+    if (bytes_of(recorder->open) >= GATHER_BYTES)
+        loop_defer(worker->loop, &recorder->handover);
+    else if (!loop_timer_is_set(&recorder->gather_timer))
+        loop_timer_set(worker->loop, &recorder->gather_timer, GATHER_MS);
+    return batch;
 }
 
 static void hand_over(struct worker *worker)
@@ -126,12 +149,18 @@ static void hand_over(struct worker *worker)
         return;
     recorder->open = NULL;
     recorder->ticket++;
+    loop_timer_clear(worker->loop, &recorder->gather_timer);
     store_commit(gateway_store(worker->gateway), &batch->batch);
 }
 
 static void on_handover(struct loop_task *task)
 {
     hand_over(CONTAINER_OF(task, struct worker, recorder.handover));
+}
+
+static void on_gathered(struct loop_timer *timer)
+{
+    hand_over(CONTAINER_OF(timer, struct worker, recorder.gather_timer));
 }
 
 void recorder_close(struct worker *worker)
@@ -271,7 +300,7 @@ uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
         return 0;
     }
     full.at_ms = loop_wall_ms(worker->loop);
-    batch = open_batch(worker);
+    batch = mode == AUDIT_REQUIRED ? open_awaited(worker) : open_unawaited(worker);
     audit_batch_add(&batch->records, &full);
     return mode == AUDIT_REQUIRED ? worker->recorder.ticket : 0;
 }
@@ -295,7 +324,7 @@ uint64_t recorder_put(struct worker *worker, const struct store_item *item)
 {
     if (worker->recorder.is_closed)
         return 0;
-    store_batch_put(open_batch(worker), item);
+    store_batch_put(open_awaited(worker), item);
     return worker->recorder.ticket;
 }
 
@@ -303,7 +332,7 @@ uint64_t recorder_remove(struct worker *worker, const struct store_item *item)
 {
     if (worker->recorder.is_closed)
         return 0;
-    store_batch_remove(open_batch(worker), item);
+    store_batch_remove(open_awaited(worker), item);
     return worker->recorder.ticket;
 }
 
@@ -311,7 +340,7 @@ uint64_t recorder_ticket(struct worker *worker)
 {
     if (worker->recorder.is_closed)
         return 0;
-    (void)open_batch(worker);
+    (void)open_awaited(worker);
     return worker->recorder.ticket;
 }
 
@@ -332,6 +361,8 @@ void recorder_wait(struct worker *worker, struct recorder_waiter *waiter)
         waiter->on_durable(waiter);
         return;
     }
+    if (worker->recorder.open && waiter->ticket == worker->recorder.ticket)
+        (void)open_awaited(worker);
     /* Nearly always it waits for the newest. */
     while (behind != &worker->recorder.waiters &&
            CONTAINER_OF(behind, struct recorder_waiter, link)->ticket > waiter->ticket)
@@ -353,6 +384,7 @@ void recorder_init(struct worker *worker)
     list_init(&recorder->held_rooms);
     list_init(&recorder->gap_rooms);
     recorder->handover.run = on_handover;
+    recorder->gather_timer.on_fire = on_gathered;
     recorder->gap_timer.on_fire = on_gap;
     recorder_apply(worker);
 }

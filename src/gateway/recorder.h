@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a worker has to say to the store. During a turn, records and changes of state are
- * collected in one batch, which goes to the writer when the turn's work is done. A ticket
+ * What a worker has to say to the store. Records and changes of state are collected in
+ * one batch, which goes to the writer when the work of the turn is done in which somebody
+ * began to wait for it; if nobody does, a moment later or when it is large. A ticket
  * names the batch: what carries it (an entry of a topic, the answer to a request) is held
  * until the batch is durable.
  *
@@ -27,16 +28,17 @@ struct worker;
 enum audit_mode { AUDIT_OFF, AUDIT_ASYNC, AUDIT_REQUIRED };
 
 struct recorder {
-    struct recorder_batch *open;  /* of this turn; NULL: nothing so far */
+    struct recorder_batch *open;  /* NULL: nothing so far */
     struct recorder_batch *spare; /* to be used again, a few */
     size_t spare_count;
-    uint64_t ticket;           /* of the open batch, or of the next */
-    uint64_t durable;          /* the last ticket that is */
-    struct link waiters;       /* recorder_wait(), the earliest ticket first */
-    struct link held_rooms;    /* with entries that wait */
-    struct loop_task handover; /* of the open batch, when the turn's work is done */
-    struct link gap_rooms;     /* of which records were dropped */
-    uint64_t dropped;          /* records of no room, not yet told */
+    uint64_t ticket;                /* of the open batch, or of the next */
+    uint64_t durable;               /* the last ticket that is */
+    struct link waiters;            /* recorder_wait(), the earliest ticket first */
+    struct link held_rooms;         /* with entries that wait */
+    struct loop_task handover;      /* of the open batch, when the turn's work is done, */
+    struct loop_timer gather_timer; /* or at the latest then */
+    struct link gap_rooms;          /* of which records were dropped */
+    uint64_t dropped;               /* records of no room, not yet told */
     struct bucket strays;
     struct loop_timer gap_timer;
     bool is_wanted; /* some topic is, or was, recorded: then the gateway is as well */
