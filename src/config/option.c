@@ -52,8 +52,8 @@ static const struct option topic_options[] = {
     { T(announce_violations, OPTION_BOOL),   .preset = "off",   .choices = off_on,                   .help = "tell the topic about envelopes that their senders may not send" },
     { T(loop_guard,          OPTION_COUNT),  .preset = "200",   .min = "1", .max = "1000000000", .word = "off", .help = "envelopes of agents in a row, without a human speaking, before agents' requests are refused" },
     { T(audit,               OPTION_CHOICE), .preset = "async", .choices = audit_modes,              .help = "what is recorded: nothing; everything, without anybody waiting for it; or everything, and nothing is delivered that is not on disk" },
-    { ROW_MS(struct config_topic, audit_age), .preset = "0",    .min = "0", .max = "876000h",        .help = "how long the record keeps what envelopes say; 0 is for ever" },
-    { T(audit_bytes,         OPTION_SIZE),   .preset = "0",     .min = "0", .max = "1048576GiB",     .help = "how much of what envelopes say the record keeps, of each named topic and of all others together; 0 is all" },
+    { ROW_MS(struct config_topic, audit_age), .preset = "0",    .min = "0", .max = "876000h",        .help = "how long the record keeps bodies: what envelopes and events say; 0 is for ever" },
+    { T(audit_bytes,         OPTION_SIZE),   .preset = "0",     .min = "0", .max = "1048576GiB",     .help = "how many bytes of bodies the record keeps, of each named topic and of all others together; 0 is all" },
 };
 #undef T
 static const struct schema topic_schema = SCHEMA(struct config_topic, topic_options, "topic", NULL);
