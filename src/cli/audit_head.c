@@ -126,22 +126,22 @@ static struct str whose(const struct audit_removal *r)
     return r->except.count ? S("(all others)") : S("(all)");
 }
 
-/* "2026-11-15 18:00:00.000  room  120 bodies, 3.4 MiB, of records 1 to 300: age" */
+/* "2026-11-15 18:00:00.000  room  120 bodies, 3.4 MiB, records 1 to 300, by age" */
 static void put_removal(struct listing *l, const struct audit_record *record,
                         const struct audit_removal *r)
 {
     buf_put(&l->out, str_of(l->ink->dim));
     audit_look_put_time(&l->out, record->at_ms);
     buf_putf(&l->out, "%s  ", l->ink->off);
-    (void)cell_put(&l->out, whose(r), 12);
+    (void)cell_put(&l->out, whose(r), 6);
     buf_put(&l->out, S("  "));
     progress_put_number(&l->out, r->count);
     buf_putf(&l->out, " bod%s, ", r->count == 1 ? "y" : "ies");
     put_bytes(&l->out, r->bytes);
-    buf_putf(&l->out, ", of records %llu to %llu", (unsigned long long)r->first_seq,
+    buf_putf(&l->out, ", records %llu to %llu", (unsigned long long)r->first_seq,
              (unsigned long long)r->last_seq);
     if (r->reason.len) {
-        buf_put(&l->out, S(": "));
+        buf_put(&l->out, S(", by "));
         (void)cell_put(&l->out, r->reason, 0);
     }
     buf_putc(&l->out, '\n');

@@ -82,24 +82,32 @@ static bool is_envelope(const struct audit_record *record)
     return record->event == AUDIT_ENVELOPE || record->event == AUDIT_REFUSAL;
 }
 
+static void put_member(struct buf *out, const struct json *member)
+{
+    struct str value = member->type == JSON_STRING ? member->text : member->raw;
+
+    if (!value.len)
+        return;
+    buf_put(out, out->len ? S(", ") : S(""));
+    buf_put(out, member->key);
+    buf_putc(out, ' ');
+    buf_put(out, value);
+}
+
 /* "address 10.0.0.7, token bot": what the gateway says of itself, without what is empty.
- */
+ * What an administrator asked for comes first, for it says most. */
 static struct str members_text(const struct json *object, struct arena *arena)
 {
+    const struct json *request = json_find(object, S("request"));
     struct buf text;
     struct str kept;
 
-    buf_init(&text, object->raw.len * 2);
-    JSON_FOREACH(member, object) {
-        struct str value = member->type == JSON_STRING ? member->text : member->raw;
-
-        if (!value.len)
-            continue;
-        buf_put(&text, text.len ? S(", ") : S(""));
-        buf_put(&text, member->key);
-        buf_putc(&text, ' ');
-        buf_put(&text, value);
-    }
+    buf_init(&text, object->raw.len * 2 + 1);
+    if (request)
+        put_member(&text, request);
+    JSON_FOREACH(member, object)
+        if (member != request)
+            put_member(&text, member);
     kept = arena_str(arena, buf_str(&text));
     buf_done(&text);
     return kept;

@@ -177,8 +177,11 @@ static void put_damage(struct buf *out, const struct verifying *v,
     buf_put(out, S(": "));
     plain_put(out, str_of(r->what), PLAIN_LINE);
     buf_put(out, S("\n  "));
+    if (r->records >= r->bad_seq)
+        buf_put(out, S("else the chain holds: "));
     put_counted(out, r->records, "record");
-    buf_putf(out, " before it hold%s", r->records == 1 ? "s" : "");
+    if (r->records < r->bad_seq)
+        buf_putf(out, " before it hold%s", r->records == 1 ? "s" : "");
 }
 
 static void put_whole(struct buf *out, const struct verifying *v,

@@ -264,10 +264,14 @@ test('audit retention: what was removed, and the record still holds', async () =
     r.checkpoint();
     fs.writeFileSync(at('stripped.jsonl'), r.text());
     const { stdout } = await audit(['retention', '--file', at('stripped.jsonl')]);
-    assert.equal(stdout, `2026-11-15 18:00:03.000  room          1 body, ${bytes} B, of records 1 to 1: age\n1 body removed, ${bytes} B\n`);
+    assert.equal(stdout, `2026-11-15 18:00:03.000  room    1 body, ${bytes} B, records 1 to 1, by age\n1 body removed, ${bytes} B\n`);
     assert.equal((await audit(['retention', '--file', at('record.jsonl')])).stdout, 'Nothing was removed.\n');
     const { status, removed } = await verify(r.text());
     assert.deepEqual([status, removed], [0, 1]);
+    fs.writeFileSync(at('robbed.jsonl'), r.text().replace(/,"body":{"protocol"[^\n]*?"kept"}}/, ''));
+    const robbed = await audit(['verify', '--file', at('robbed.jsonl')]);
+    assert.equal(robbed.status, 1);
+    assert.match(robbed.stdout, /\n {2}record 2: its body is missing[^\n]*\n {2}else the chain holds: 3 records\n/);
     assert.match((await audit(['search', '--file', at('stripped.jsonl'), '--oldest-first'])).stdout, /allowed {2}\(removed: \d+ bytes\)\n/);
 });
 

@@ -260,7 +260,7 @@ TEST(what_the_gateway_says_of_itself_is_told_in_words)
     } cases[] = {
         { "{\"code\":1000,\"reason\":\"\"}", S("code 1000") },
         { "{\"address\":\"::1\",\"tok\\u0000en\":\"a\\nb\",\"request\":{\"id\":1}}",
-          S("address ::1, tok\\u0000en a\\nb, request {\"id\":1}") },
+          S("request {\"id\":1}, address ::1, tok\\u0000en a\\nb") },
         { "{}", S("") },
         { "[1]", S("[1]") },
     };
