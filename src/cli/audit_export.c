@@ -111,17 +111,39 @@ static int copy(struct exporting *x, struct audit_query *query)
 /* --- into a file --- */
 
 /* FILE.XXXXXX beside it, for our eyes only. */
-static FILE *open_beside(const char *path, char temporary[static PATH_BYTES])
+static int open_named(const char *path, char temporary[static PATH_BYTES])
 {
     int len = snprintf(temporary, PATH_BYTES, "%s.XXXXXX", path);
-    FILE *file;
-    int fd;
 
     if (len < 0 || len >= PATH_BYTES) {
         errno = ENAMETOOLONG;
-        return NULL;
+        return -1;
     }
-    fd = mkostemp(temporary, O_CLOEXEC);
+    return mkostemp(temporary, O_CLOEXEC);
+}
+
+/* In the folder of the file and without a name, where there is such a thing: whatever
+ * ends us leaves nothing behind. */
+static int open_nameless(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_BYTES];
+    int len = snprintf(folder, sizeof(folder), "%.*s",
+                       slash ? (int)(slash + 1 - path) : 1, slash ? path : ".");
+
+    if (len < 0 || len >= PATH_BYTES)
+        return -1;
+    return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+}
+
+static FILE *open_beside(const char *path, char temporary[static PATH_BYTES])
+{
+    int fd = open_nameless(path);
+    FILE *file;
+
+    *temporary = '\0';
+    if (fd < 0)
+        fd = open_named(path, temporary);
     if (fd < 0)
         return NULL;
     file = fdopen(fd, "w");
@@ -130,17 +152,34 @@ static FILE *open_beside(const char *path, char temporary[static PATH_BYTES])
     return file;
 }
 
+/* Gives what is whole a name to be renamed from: a link replaces nothing. */
+static int give_name(int fd, const char *path, char temporary[static PATH_BYTES])
+{
+    char self[64];
+    int named = open_named(path, temporary);
+
+    if (named < 0)
+        return -1;
+    (void)close(named);
+    (void)unlink(temporary);
+    (void)snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, self, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW);
+}
+
 /* There when it is whole and on disk, else not at all. */
-static int finish_file(struct exporting *x, const char *path, const char *temporary,
-                       int code)
+static int finish_file(struct exporting *x, const char *path,
+                       char temporary[static PATH_BYTES], int code)
 {
     if (!x->error && (fflush(x->file) != 0 || fsync(fileno(x->file)) != 0))
+        x->error = errno;
+    if (!code && !x->error && !*temporary &&
+        give_name(fileno(x->file), path, temporary) != 0)
         x->error = errno;
     if (fclose(x->file) != 0 && !x->error)
         x->error = errno;
     if (!code && !x->error && rename(temporary, path) != 0)
         x->error = errno;
-    if (code || x->error)
+    if ((code || x->error) && *temporary)
         (void)unlink(temporary);
     return !code && x->error ? cli_fail("%s: %s", path, strerror(x->error)) : code;
 }

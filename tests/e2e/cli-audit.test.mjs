@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // moot audit on exports: what it finds, draws, copies and proves without any server.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -150,6 +150,30 @@ test('audit export: a file is there when it is whole, or as it was', async () =>
     assert.equal((await audit(['export', '--file', at('record.jsonl'), '-o', at('link')])).status, 0);
     assert.equal(fs.readlinkSync(at('link')), 'kept.jsonl');
     assert.equal(fs.readFileSync(at('kept.jsonl'), 'utf8'), record.text());
+});
+
+test('audit export: one that is interrupted leaves nothing behind', async (t) => {
+    const child = spawn(program, ['audit', 'export', '--file', '-', '-o', at('halted.jsonl')], { stdio: ['pipe', 'ignore', 'ignore'] });
+    const ended = new Promise((resolve) => { child.on('exit', (code, signal) => resolve(signal)); });
+    const fds = `/proc/${child.pid}/fd`;
+    const opened = () => fs.readdirSync(fds).map((fd) => {
+        try {
+            return fs.readlinkSync(path.join(fds, fd));
+        } catch {
+            return ''; // closed meanwhile
+        }
+    }).find((name) => name.startsWith(folder));
+    let name;
+
+    child.stdin.write(`${record.lines[0]}\n${record.lines[1]}\n`);
+    while (!(name = opened()))
+        await new Promise((resolve) => { setTimeout(resolve, 10); });
+    child.kill('SIGINT');
+    assert.equal(await ended, 'SIGINT');
+    if (!name.endsWith('(deleted)'))
+        t.skip('files without a name are unknown here');
+    else
+        assert.deepEqual(fs.readdirSync(folder).filter((file) => file.startsWith('halted')), []);
 });
 
 test('audit export: a pipe is written to, and not replaced', async () => {
