@@ -75,8 +75,8 @@ static void on_message(struct moot *, void *user, const struct moot_message *m)
     for (; count < m->to_count && count < ADDRESSEES; count++)
         to[count] = str_of(m->to[count]);
     tell_init(&telling);
-    tell(&telling,
-         &(struct tell_envelope){ str_of(m->kind), str_from(m->payload), to, count });
+    tell(&telling, &(struct tell_envelope){ str_of(m->kind), str_from(m->payload), to,
+                                            count, str_from(m->text) });
     (void)timeline_say(&tui->timeline,
                        &(struct said){ .id = str_of(m->id),
                                        .from = str_of(m->from),

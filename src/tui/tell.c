@@ -441,15 +441,70 @@ static void tell_by_kind(struct story *s)
     }
 }
 
+/* --- replays --- */
+
+/* Of a chat, or of what is called a replay: nothing else passes for one. NULL: none. */
+static const struct json *replay_of(const struct tell_envelope *env, struct arena *arena)
+{
+    struct str mark = S("\"replay_of\"");
+    const struct json *root, *replay;
+
+    if ((!str_starts(env->kind, S("replay/")) && !str_eq(env->kind, S("chat"))) ||
+        !env->text.len || !memmem(env->text.ptr, env->text.len, mark.ptr, mark.len) ||
+        json_parse(env->text, arena, &root, NULL))
+        return NULL;
+    replay = member(root, S("replay_of"));
+    return json_text(member(replay, S("from"))).len ? replay : NULL;
+}
+
+/* "replays bot: calls read_file → files". It is told as what it was, and is nothing of
+ * the kind: no thread changes by it. */
+static void tell_replay(struct story *s, const struct json *replay)
+{
+    const struct json *to = member(replay, S("to"));
+    const struct json *kind = member(replay, S("kind"));
+    struct tell_envelope was = *s->env;
+    struct str names[NAMES + 1];
+    struct buf deed;
+
+    was.to = names;
+    was.to_count = 0;
+    if (to && to->type == JSON_ARRAY)
+        JSON_FOREACH(name, to)
+            if (was.to_count < COUNT(names))
+                names[was.to_count++] = json_text(name);
+    if (json_text(kind).len && str_starts(was.kind, S("replay/")))
+        was.kind = json_text(kind);
+    s->env = &was;
+    tell_by_kind(s);
+    buf_init(&deed, TELL_TITLE_BYTES);
+    buf_put(&deed, buf_str(&s->t->title));
+    buf_clear(&s->t->title);
+    buf_clear(&s->t->about);
+    title(s, S("replays "));
+    tell_put_name(&s->t->title, json_text(member(replay, S("from"))));
+    title(s, deed.len ? S(": ") : S(""));
+    title(s, buf_str(&deed));
+    buf_done(&deed);
+    s->t->outcome = TELL_FINE;
+    if (s->t->type != TELL_CHAT)
+        s->t->type = TELL_OTHER;
+}
+
 void tell(struct telling *t, const struct tell_envelope *envelope)
 {
     struct story s = { .t = t, .env = envelope };
+    const struct json *replay;
     struct arena arena;
 
     arena_init(&arena, ARENA_BYTES);
     if (json_parse(envelope->payload, &arena, &s.payload, NULL))
         s.payload = NULL;
-    tell_by_kind(&s);
+    replay = replay_of(envelope, &arena);
+    if (replay)
+        tell_replay(&s, replay);
+    else
+        tell_by_kind(&s);
     if (!s.payload) {
         t->is_cut = true;
         put_body(&s, S("(what it holds cannot be shown here)"), SHORT_BYTES, 1);

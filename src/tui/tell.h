@@ -43,6 +43,7 @@ struct tell_envelope {
     struct str payload; /* a JSON object */
     const struct str *to;
     size_t to_count;
+    struct str text; /* the whole of it: of a replay it says whose it was; may be empty */
 };
 
 void tell_init(struct telling *t);

@@ -20,7 +20,7 @@ static void say(struct timeline *t, const struct step *s)
     said.when_ms = (14 * 60 + 2) * 60'000;
     tell_init(&telling);
     tell(&telling,
-         &(struct tell_envelope){ s->kind, s->payload, said.to, said.to_count });
+         &(struct tell_envelope){ s->kind, s->payload, said.to, said.to_count, S("") });
     (void)timeline_say(t, &said, &telling);
     tell_done(&telling);
 }

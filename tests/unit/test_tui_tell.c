@@ -91,9 +91,45 @@ TEST(an_envelope_is_told_in_a_few_words)
         struct telling t;
 
         tell_init(&t);
-        tell(&t, &(struct tell_envelope){ c->kind, c->payload, c->to, c->to_count });
+        tell(&t,
+             &(struct tell_envelope){ c->kind, c->payload, c->to, c->to_count, S("") });
         CHECK_INT(t.type, c->type);
         CHECK_INT(t.outcome, c->outcome);
+        CHECK_STR(buf_str(&t.title), c->title);
+        CHECK_STR(buf_str(&t.body), c->body);
+        tell_done(&t);
+    }
+}
+
+TEST(a_replay_is_told_as_what_it_was_and_is_nothing_of_the_kind)
+{
+    /* clang-format off */
+    static const struct {
+        struct str kind, payload, text;
+        enum tell_type type;
+        struct str title, body;
+    } cases[] = {
+        { S("replay/mcp/proposal"), S("{\"method\":\"tools/call\",\"params\":{\"name\":\"rm\",\"arguments\":{\"n\":1}}}"),
+          S("{\"replay_of\":{\"from\":\"b\\u001bot\",\"to\":[\"files\"],\"kind\":\"mcp/proposal:tools/call:rm\"}}"),
+          TELL_OTHER, S("replays b\\u001bot: proposes rm → files"), S("n: 1") },
+        { S("chat"), S("{\"text\":\"hello\"}"), S("{\"replay_of\":{\"from\":\"ann\"}}"),
+          TELL_CHAT, S("replays ann"), S("hello") },
+        { S("replay/mcp/response"), S("{\"error\":{\"code\":-32002,\"message\":\"no\"}}"),
+          S("{\"replay_of\":{\"from\":\"ann\",\"kind\":\"mcp/response:tools/call:rm\"}}"),
+          TELL_OTHER, S("replays ann: was not allowed to"), S("no") },
+        { S("mcp/proposal:tools/call:rm"), S("{\"method\":\"tools/call\",\"params\":{\"name\":\"rm\"}}"),
+          S("{\"replay_of\":{\"from\":\"ann\"}}"), TELL_PROPOSAL, S("proposes rm"), S("") },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct telling t;
+
+        tell_init(&t);
+        tell(&t, &(struct tell_envelope){
+                     .kind = c->kind, .payload = c->payload, .text = c->text });
+        CHECK_INT(t.type, c->type);
+        CHECK_INT(t.outcome, TELL_FINE);
         CHECK_STR(buf_str(&t.title), c->title);
         CHECK_STR(buf_str(&t.body), c->body);
         tell_done(&t);
@@ -175,7 +211,8 @@ TEST(a_very_long_name_is_cut)
 
     CHECK(setlocale(LC_CTYPE, "C.UTF-8") != NULL);
     tell_init(&t);
-    tell(&t, &(struct tell_envelope){ S("mcp/request:tools/list"), S("{}"), to, 1 });
+    tell(&t,
+         &(struct tell_envelope){ S("mcp/request:tools/list"), S("{}"), to, 1, S("") });
     CHECK(t.title.len < 200);
     CHECK(str_ends(buf_str(&t.title), S("nnn…")));
     tell_done(&t);

@@ -23,7 +23,7 @@ static struct entry *say(struct timeline *t, const struct step *s)
     tell_init(&telling);
     tell(&telling,
          &(struct tell_envelope){ s->kind, s->payload.len ? s->payload : S("{}"), said.to,
-                                  said.to_count });
+                                  said.to_count, S("") });
     e = timeline_say(t, &said, &telling);
     tell_done(&telling);
     return e;
