@@ -87,7 +87,7 @@ static int read_key(const struct verify_options *o, struct verifying *v)
         path = beside;
     }
     if (store_public_read(path, &v->key, v->installation, &why))
-        return cli_fail("%s: %s", path, why ? why : "it cannot be read");
+        return why ? cli_fail("%s", why) : cli_fail("%s: it cannot be read", path);
     v->has_key = true;
     return CLI_OK;
 }
