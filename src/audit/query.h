@@ -22,8 +22,9 @@ struct audit_query {
     struct str kind;        /* exactly, or with * at the end all that begin so */
     struct str verdict;
     struct str thread; /* an id: all that hangs together with it by correlation_id */
-    struct str text;   /* words of the body, all of them; with * at the end of a word all
-                        * that begin so. Case does not matter; see words.h */
+    struct str
+        text; /* words of the body, all of them; with * at the end of a word all
+               * that begin so. Case of ASCII letters does not matter; see words.h */
     enum audit_order order;
     uint64_t after_seq; /* the cursor: behind it in this order; 0: from the beginning */
     size_t limit;       /* at most so many; 0: all */

@@ -72,10 +72,10 @@ struct audit_record {
     struct str kind;
     struct str id;          /* the envelope's; "": none */
     struct str correlation; /* its correlation_id; "": none */
-    struct str verdict;     /* "allowed", or the wire name of the error */
-    struct str by;          /* the capability, grant or rule that decided; "": none */
-    struct str body;        /* ptr NULL: there was none, or it has been removed */
-    size_t body_bytes;      /* as it was recorded; 0: there was none */
+    struct str verdict; /* "allowed", or the wire name of the error; "": no judgement */
+    struct str by;      /* the capability, grant or rule that decided; "": none */
+    struct str body;    /* ptr NULL: there was none, or it has been removed */
+    size_t body_bytes;  /* as it was recorded; 0: there was none */
     uint8_t body_hash[SHA256_BYTES]; /* zeros where there was none */
     uint8_t hash[SHA256_BYTES];      /* see chain.h */
 };
