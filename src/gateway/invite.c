@@ -262,7 +262,8 @@ static void begin_private(const struct invitation *invitation, struct member *me
 static void end_private(struct member *member, struct json_writer *w, struct buf *out)
 {
     system_end(w);
-    member_send(member, buf_str(out), FRAME_COUNTS);
+    if (!topic_hold_private(member_topic(member), member, buf_str(out)))
+        member_send(member, buf_str(out), FRAME_COUNTS);
     crypto_wipe(out->ptr, out->len);
     buf_done(out);
 }

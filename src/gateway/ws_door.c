@@ -20,6 +20,7 @@
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
 #include "gateway/moderation.h"
+#include "gateway/recorder.h"
 #include "gateway/recording.h"
 #include "gateway/room.h"
 #include "gateway/upgrade.h"
@@ -221,6 +222,15 @@ static void hold_reads(struct ws_client *client)
         conn_pause_reads(&client->conn, true);
 }
 
+/* A refusal was judged by what is held, too, so it is told behind that, as long as that
+ * moves on; but not later than the end of the connection. */
+static bool hold_error(struct ws_client *client, const struct refusal *refusal,
+                       struct str text)
+{
+    return !refusal->is_abuse && recorder_is_able(client->worker) &&
+           topic_hold_private(member_topic(&client->member), &client->member, text);
+}
+
 static void send_error(struct ws_client *client, const struct admission *a,
                        const struct refusal *refusal)
 {
@@ -239,7 +249,8 @@ static void send_error(struct ws_client *client, const struct admission *a,
                                         .correlation_id = a->env.id });
     refusal_write(refusal, a, &w);
     system_end(&w);
-    member_send(&client->member, buf_str(&out), FRAME_COUNTS);
+    if (!hold_error(client, refusal, buf_str(&out)))
+        member_send(&client->member, buf_str(&out), FRAME_COUNTS);
     buf_done(&out);
     hold_reads(client);
 }

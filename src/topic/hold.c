@@ -7,17 +7,21 @@
 #include "base/xalloc.h"
 #include "topic/topic_priv.h"
 
-enum held_type { HELD_ENTRY, HELD_PRESENCE, HELD_TURN };
+enum held_type { HELD_ENTRY, HELD_PRESENCE, HELD_TURN, HELD_PRIVATE };
+
+/* Whoever is refused over and over leaves room for what others say. */
+enum { PRIVATE_BYTES = 4 << 20 };
 
 /* What waits, with the texts it needs. Who sent it may be gone when its time has come, so
  * he is kept by name. */
 struct held {
     struct link link;
     enum held_type type;
-    struct topic_entry entry; /* with `ticket`; without `env` and `sender` */
+    struct topic_entry entry; /* with `ticket`; without `env` and `sender`; of what is
+                               * private only `text` */
     struct str dotted;        /* as it came, if it came in dots */
-    struct str who;           /* the sender; or whose turn it is */
-    uint64_t sender_number;   /* of his connection; 0: none */
+    struct str who;           /* the sender; whose turn it is; for whom it is */
+    uint64_t number;          /* of his connection; 0: none */
     struct presence_note note;
     size_t bytes;
     struct str *to;
@@ -96,7 +100,7 @@ void hold_entry(struct topic *topic, const struct topic_entry *entry)
     held->entry = *entry;
     held->entry.env = NULL;
     held->entry.sender = NULL;
-    held->sender_number = entry->sender ? entry->sender->number : 0;
+    held->number = entry->sender ? entry->sender->number : 0;
     held->entry.text = keep(held, entry->text);
     held->entry.also = keep(held, entry->also);
     held->dotted = keep(held, dotted);
@@ -131,6 +135,21 @@ bool topic_hold_turn(struct topic *topic, struct str id, uint64_t ticket)
     return true;
 }
 
+bool topic_hold_private(struct topic *topic, const struct member *member, struct str text)
+{
+    struct str id = member->participant->id;
+    struct held *held;
+
+    if (!topic_is_holding(topic) || topic->hold->bytes > PRIVATE_BYTES)
+        return false;
+    held = held_new(HELD_PRIVATE, 0, id.len + text.len);
+    held->who = keep(held, id);
+    held->number = member->number;
+    held->entry.text = keep(held, text);
+    put_last(topic, held);
+    return true;
+}
+
 struct str topic_find_held(const struct topic *topic, uint64_t id_hash,
                            uint64_t *ret_ticket)
 {
@@ -159,19 +178,19 @@ bool hold_names(const struct topic *topic, const struct participant *participant
 
 /* --- letting in --- */
 
-/* The connection that the entry came by, if it is still here. */
-static struct member *find_sender(const struct topic *topic, const struct held *held)
+/* The connection that it came by, or is for, if it is still here. */
+static struct member *find_connection(const struct topic *topic, const struct held *held)
 {
     const struct participant *participant;
     struct member *member;
 
-    if (!held->sender_number)
+    if (!held->number)
         return NULL;
     participant = participant_find(topic, held->who);
     if (!participant)
         return NULL;
     LIST_FOREACH(member, &participant->members, peer_link)
-        if (member->number == held->sender_number)
+        if (member->number == held->number)
             return member;
     return NULL;
 }
@@ -180,7 +199,7 @@ static void enter(struct topic *topic, struct held *held)
 {
     struct envelope as_it_came = { .text = held->dotted };
 
-    held->entry.sender = find_sender(topic, held);
+    held->entry.sender = find_connection(topic, held);
     if (held->dotted.len)
         held->entry.env = &as_it_came;
     else
@@ -204,23 +223,31 @@ static void held_free(struct held *held)
     free(held);
 }
 
+static void let_in_turn(struct topic *topic, const struct held *held)
+{
+    if (participant_find(topic, held->who))
+        topic->ops->on_turn(topic, held->who);
+}
+
+static void let_in_private(const struct topic *topic, const struct held *held)
+{
+    struct member *member = find_connection(topic, held);
+
+    if (member)
+        member_send(member, held->entry.text, FRAME_COUNTS);
+}
+
 /* Presence that comes in a row is one batch for those that want batches. */
 static void let_in(struct topic *topic, struct held *held, struct presence_run *run)
 {
-    const struct participant *participant;
-
-    if (held->type == HELD_PRESENCE) {
-        presence_enter(run, &held->note);
-        return;
+    if (held->type != HELD_PRESENCE)
+        presence_run_end(run);
+    switch (held->type) {
+    case HELD_ENTRY: enter(topic, held); break;
+    case HELD_PRESENCE: presence_enter(run, &held->note); break;
+    case HELD_TURN: let_in_turn(topic, held); break;
+    case HELD_PRIVATE: let_in_private(topic, held); break;
     }
-    presence_run_end(run);
-    if (held->type == HELD_ENTRY) {
-        enter(topic, held);
-        return;
-    }
-    participant = participant_find(topic, held->who);
-    if (participant)
-        topic->ops->on_turn(topic, held->who);
 }
 
 bool topic_release(struct topic *topic, uint64_t ticket)

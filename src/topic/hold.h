@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/str.h"
 
+struct member;
 struct participant;
 struct presence_note;
 struct topic;
@@ -39,6 +40,11 @@ bool topic_release(struct topic *topic, uint64_t ticket);
 /* When all that is held now has entered the log, and the ticket is released, ops->on_turn
  * is called for the participant of this id; false: nothing need be waited for. */
 bool topic_hold_turn(struct topic *topic, struct str id, uint64_t ticket);
+
+/* A text for this connection alone, behind all that is held now: what it tells was judged
+ * by that. False: nothing is held, or so much that it goes out of turn. */
+bool topic_hold_private(struct topic *topic, const struct member *member,
+                        struct str text);
 
 /* The text of a held entry, by ring_hash() of its id, and its ticket; ptr NULL: there is
  * no such. */

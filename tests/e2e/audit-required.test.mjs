@@ -60,6 +60,21 @@ test('required: what is heard stands in the record, at once', async () => {
     }
 });
 
+test('required: a refusal comes behind what its receiver has said before', async () => {
+    takeAll(alice);
+    for (let i = 0; i < 20; i++) {
+        const from = alice.taken;
+        const said = alice.chat('first');
+        alice.send(said);
+        const last = alice.chat('last');
+
+        await expect(alice, (json) => json.id === last.id);
+        assert.deepEqual(alice.frames.slice(from, alice.taken).map(({ json }) => json.payload.error ?? json.payload.text),
+            ['first', 'duplicate_id', 'last']);
+        await expect(bob, (json) => json.id === last.id);
+    }
+});
+
 test('required: a post is answered when it is on disk', async () => {
     const posted = envelope('cyd', 'chat', { payload: { text: 'posted' } });
     const answer = await gateway.post('cyd-token', 'room', posted);

@@ -266,6 +266,54 @@ TEST(a_turn_comes_between_what_was_said_before_and_after_it)
     room_done(&room);
 }
 
+TEST(what_is_private_comes_behind_what_is_held_to_one_connection_only)
+{
+    struct fake_member second;
+    struct topic *topic;
+    struct room room;
+
+    room_init(&room, echoing, echoing);
+    topic = &room.fake.topic;
+    CHECK(!topic_hold_private(topic, &room.ann.member, S("at once")));
+    fake_join(&room.fake, &second, S("ann"), echoing);
+    say(&room, S("before"), 1);
+    CHECK(topic_hold_private(topic, &room.ann.member, S("private")));
+    CHECK(topic_hold_private(topic, &second.member, S("for one that goes")));
+    say(&room, S("after"), 2);
+    fake_leave(&second);
+    CHECK(!topic_release(topic, 1));
+    CHECK_STR(fake_texts(&room.ann), S("before\nprivate\n"));
+    CHECK_STR(fake_texts(&room.bob), S("before\n"));
+    CHECK(topic_release(topic, 2));
+    CHECK_STR(fake_texts(&room.ann), S("after\n"));
+    room_done(&room);
+}
+
+TEST(what_is_private_takes_no_more_than_its_part)
+{
+    enum { HELD_MAX = 5 << 20 }; /* more than its part, and less than a room's */
+    char text[64 << 10] = { 0 };
+    struct topic *topic;
+    struct room room;
+    size_t count = 0;
+
+    room_init(&room, echoing, echoing);
+    topic = &room.fake.topic;
+    memset(text, 'x', sizeof(text));
+    say(&room, S("before"), 1);
+    while (topic_held_bytes(topic) < HELD_MAX &&
+           topic_hold_private(topic, &room.ann.member,
+                              (struct str){ text, sizeof(text) }))
+        count++;
+    CHECK(count > 60);
+    CHECK(topic_held_bytes(topic) < HELD_MAX);
+    say(&room, S("after"), 0);
+    CHECK(topic_release(topic, 1));
+    CHECK_INT(topic_held_bytes(topic), 0);
+    CHECK_STR(fake_texts(&room.bob), S("before\nafter\n"));
+    room_done(&room);
+}
+
 TEST(a_room_that_ends_takes_with_it_what_waits)
 {
     struct fake_member eve;
