@@ -8,21 +8,23 @@ import { envelope, expect, expectOnly, people, startGateway, within } from './ga
 
 const crowd = Array.from({ length: 99 }, (_, n) => `m${n}`);
 const body = 'w'.repeat(16 * 1024);
-let gateway;
+const settings = (stall_timeout) => ({
+    tokens: people('loud', 'lazy', ...crowd),
+    limits: { rate_messages: 0, rate_bytes: 0, outbox: '2MiB', stall_timeout },
+});
+let gateway, patient; // which closes nobody for want of progress
 
 before(async () => {
-    gateway = await startGateway({
-        tokens: people('loud', 'lazy', ...crowd),
-        limits: { rate_messages: 0, rate_bytes: 0, outbox: '2MiB', stall_timeout: '1500ms' },
-    });
+    gateway = await startGateway(settings('1500ms'));
+    patient = await startGateway(settings('1h'));
 });
-after(() => gateway.stop());
+after(() => Promise.all([gateway.stop(), patient.stop()]));
 
 const plain = { ws: { perMessageDeflate: false } };
 const residentBytes = () =>
     Number(/VmRSS:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${gateway.pid}/status`, 'utf8'))[1]) * 1024;
-const metric = async (name) =>
-    Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await gateway.request('GET /metrics')).text)[1]);
+const metric = async (name, of = gateway) =>
+    Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await of.request('GET /metrics')).text)[1]);
 
 // Says `count` things in portions, each heard by the speaker and others before the next. The
 // others remember what they heard in `heard`.
@@ -43,8 +45,8 @@ async function flood(loud, count, others = []) {
     return said;
 }
 
-async function stalled(topic, options) {
-    const lazy = await gateway.join('lazy', { topic, ...options });
+async function stalled(topic, options, of = gateway) {
+    const lazy = await of.join('lazy', { topic, ...options });
 
     lazy.socket._socket.pause();
     return lazy;
@@ -87,9 +89,9 @@ test('D18: one of 100 stalls; it is closed with 4008, the others get everything 
 for (const [name, options] of Object.entries({ 'plain': plain, 'compressed, the only one of its kind': {}, 'directed': { ...plain, routing: 'directed' } }))
     test(`D18: over the hard mark a stalled reader is closed at once (${name})`, async () => {
         const topic = `hard-${name.split(',')[0]}`;
-        const loud = await gateway.join('loud', { topic, ...plain });
-        const lazy = await stalled(topic, options);
-        const slow = await metric('moot_slow_consumers_total');
+        const loud = await patient.join('loud', { topic, ...plain });
+        const lazy = await stalled(topic, options, patient);
+        const slow = await metric('moot_slow_consumers_total', patient);
         let isGone = false;
         // Compresses badly, so that compressed frames fill buffers as well.
         const noise = Array.from({ length: 4000 }, (_, n) => Math.sin(n * 12.9898).toString(36).slice(3)).join('');
@@ -102,7 +104,7 @@ for (const [name, options] of Object.entries({ 'plain': plain, 'compressed, the 
         }
         if (!isGone)
             await expect(loud, isLeave, 'its leave');
-        assert.equal(await metric('moot_slow_consumers_total'), slow + 1);
+        assert.equal(await metric('moot_slow_consumers_total', patient), slow + 1);
         lazy.socket._socket.resume();
         assert.deepEqual(await lazy.closed(), { code: 4008, reason: 'slow_consumer: the outbox is full' });
         await loud.close();
@@ -165,12 +167,7 @@ for (const routing of ['all', 'directed'])
         await Promise.all([loud.close(), lazy.close()]);
     });
 
-test('D18: what the kernel would take does not hide a reader that has stopped', async (t) => {
-    const patient = await startGateway({
-        tokens: people('loud', 'lazy'),
-        limits: { rate_messages: 0, rate_bytes: 0, outbox: '2MiB', stall_timeout: '1h' },
-    });
-    t.after(() => patient.stop());
+test('D18: what the kernel would take does not hide a reader that has stopped', async () => {
     const loud = await patient.join('loud', plain);
     const lazy = await patient.join('lazy', plain);
     let gone = false;
