@@ -250,6 +250,14 @@ static void let_in(struct topic *topic, struct held *held, struct presence_run *
     }
 }
 
+static struct held *first_due(const struct hold *hold, uint64_t ticket)
+{
+    struct held *held = LIST_FIRST(&hold->items, struct held, link);
+
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed has left the list
+    return held && held->entry.ticket <= ticket ? held : NULL;
+}
+
 bool topic_release(struct topic *topic, uint64_t ticket)
 {
     struct hold *hold = topic->hold;
@@ -259,8 +267,7 @@ bool topic_release(struct topic *topic, uint64_t ticket)
     if (!topic_is_holding(topic))
         return true;
     presence_run_begin(&run, topic);
-    while ((held = LIST_FIRST(&hold->items, struct held, link)) &&
-           held->entry.ticket <= ticket) {
+    while ((held = first_due(hold, ticket))) {
         take_out(hold, held);
         let_in(topic, held, &run);
         held_free(held);
