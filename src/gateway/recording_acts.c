@@ -9,8 +9,9 @@
 
 enum {
     BODY_BYTES = 4 << 20,
-    REQUEST_BYTES = 256 << 10, /* of what an administrator asked for */
-    POSTED_BYTES = 4 << 10,    /* of an envelope that was never judged */
+    CONFIG_BYTES = 2 * BODY_BYTES, /* all settings, as JSON */
+    REQUEST_BYTES = 256 << 10,     /* of what an administrator asked for */
+    POSTED_BYTES = 4 << 10,        /* of an envelope that was never judged */
     PATH_BYTES = 2048,
 };
 
@@ -149,7 +150,7 @@ void recording_config(struct worker *worker, struct str kind, struct str problem
     struct json_writer w;
     struct buf body;
 
-    buf_init(&body, 2 * BODY_BYTES);
+    buf_init(&body, CONFIG_BYTES);
     json_write_init(&w, &body);
     json_object_open(&w);
     json_put_str(&w, S("file"), worker->settings->config->file);
