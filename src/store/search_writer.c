@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/batch.h"
 #include "audit/marks.h"
 #include "audit/removal.h"
 #include "audit/words.h"
@@ -24,7 +25,7 @@
 
 enum {
     BATCH_RECORDS = 5000,
-    BATCH_BYTES = 8 << 20, /* of words */
+    BATCH_BYTES = 8 << 20, /* of records, and of words */
     STATEMENT = 256,
     RETENTION_BYTES = 1 << 20,
 };
@@ -43,7 +44,8 @@ struct search_writer {
     struct search_options options;
     struct search_state state;
     struct filling live;
-    struct filling again; /* insert NULL: nothing is built again */
+    struct filling again;    /* insert NULL: nothing is built again */
+    struct audit_batch read; /* the records of a batch, before they are looked at */
     struct buf text;
     size_t taken; /* in this batch: records, and bytes of their words */
     size_t bytes;
@@ -251,6 +253,32 @@ static enum err fill(struct search_writer *w, struct filling *filling,
     return err;
 }
 
+static bool keep_record(void *user, const struct audit_record *record)
+{
+    struct search_writer *w = user;
+
+    audit_batch_add(&w->read, record);
+    return w->read.bytes.len < BATCH_BYTES;
+}
+
+/* They are read first and looked at then: whoever reads keeps the log of the record from
+ * beginning anew, and looking at them takes a while, more so at this thread's priority.
+ */
+static enum err each_record(struct search_writer *w, const struct audit_query *query,
+                            bool (*take)(struct search_writer *w,
+                                         const struct audit_record *record))
+{
+    struct audit_record record;
+    enum err err;
+    size_t at = 0;
+
+    audit_batch_clear(&w->read);
+    err = w->engine->ops->read(w->engine, query, keep_record, w);
+    while (!err && audit_batch_next(&w->read, &at, &record) && take(w, &record))
+        ;
+    return err;
+}
+
 /* --- parts that lost bodies --- */
 
 /* What it was stale for before stays: its time does not begin anew. */
@@ -290,10 +318,8 @@ static enum err look_at_retention(struct search_writer *w,
     return err;
 }
 
-static bool take_again(void *user, const struct audit_record *record)
+static bool take_again(struct search_writer *w, const struct audit_record *record)
 {
-    struct search_writer *w = user;
-
     return fill(w, &w->again, record) == OK && w->bytes < BATCH_BYTES;
 }
 
@@ -354,7 +380,7 @@ static enum err write_again(struct search_writer *w, bool *ret_has_more)
     query.after_seq = w->again.seq;
     query.limit =
         last - w->again.seq < BATCH_RECORDS ? last - w->again.seq : BATCH_RECORDS;
-    err = w->engine->ops->read(w->engine, &query, take_again, w);
+    err = each_record(w, &query, take_again);
     return err ? err : w->err;
 }
 
@@ -372,10 +398,8 @@ static enum err open_part(struct search_writer *w, uint64_t part)
     return prepare_filling(w, &w->live, name);
 }
 
-static bool take_live(void *user, const struct audit_record *record)
+static bool take_live(struct search_writer *w, const struct audit_record *record)
 {
-    struct search_writer *w = user;
-
     if (open_part(w, search_part_of(&w->state, record->seq)) ||
         fill(w, &w->live, record) ||
         (record->event == AUDIT_RETENTION && look_at_retention(w, record)))
@@ -390,9 +414,10 @@ static enum err write_live(struct search_writer *w, bool *ret_has_more)
     struct audit_query query = { .order = AUDIT_OLDEST_FIRST,
                                  .after_seq = w->state.seq,
                                  .limit = BATCH_RECORDS };
-    enum err err = w->engine->ops->read(w->engine, &query, take_live, w);
+    enum err err = each_record(w, &query, take_live);
 
-    *ret_has_more = w->taken == BATCH_RECORDS || w->bytes >= BATCH_BYTES;
+    *ret_has_more = w->taken == BATCH_RECORDS || w->bytes >= BATCH_BYTES ||
+                    w->read.bytes.len >= BATCH_BYTES;
     if (err || w->err)
         return err ? err : w->err;
     return w->taken ? save_state(w, IS_OPEN) : OK;
@@ -453,6 +478,7 @@ static void free_writer(struct search_writer *w)
     end_filling(&w->again);
     (void)sqlite3_close(w->db);
     buf_done(&w->text);
+    audit_batch_done(&w->read);
     free(w);
 }
 
@@ -464,6 +490,7 @@ enum err search_writer_open(const struct search_options *options, struct engine 
     w->options = *options;
     w->engine = engine;
     buf_init(&w->text, SIZE_MAX / 2);
+    audit_batch_init(&w->read);
     if (open_db(w)) {
         *ret_is_damaged = search_writer_is_damaged(w);
         free_writer(w);

@@ -12,7 +12,8 @@
 
 enum {
     BUSY_MS = 5000,
-    WAL_PAGES = 8192,       /* 32 MiB: then the log is moved into the file */
+    WAL_PAGES = 8192,       /* 32 MiB: then the log is moved into the file, */
+    WAL_STEP = 2048,        /* and again so much later where it could not begin anew */
     PROGRESS_STEPS = 10000, /* between two looks whether a question was cancelled */
 };
 
@@ -137,13 +138,20 @@ static enum err run(struct sqlite_engine *sqlite, const char *sql)
     return sqlite3_exec(sqlite->db, sql, NULL, NULL, NULL) == SQLITE_OK ? OK : ERR_IO;
 }
 
+static enum sqlite_file file_of(const char *database)
+{
+    return strcmp(database, "main") == 0 ? FILE_RECORD : FILE_STATE;
+}
+
 /* Instead of the automatic checkpoint. */
-static int on_commit(void *user, sqlite3 *, const char *, int pages)
+static int on_commit(void *user, sqlite3 *, const char *database, int pages)
 {
     struct sqlite_engine *sqlite = user;
+    struct sqlite_log *log = &sqlite->logs[file_of(database)];
 
-    if (pages > sqlite->wal_pages)
-        sqlite->wal_pages = pages;
+    log->pages = pages;
+    if (log->moved > pages) /* it began anew */
+        log->moved = 0;
     return SQLITE_OK;
 }
 
@@ -269,16 +277,27 @@ static enum err sqlite_open(const struct store_setup *setup, enum engine_role ro
 
 /* --- transactions --- */
 
+/* Somebody who reads may keep the log from beginning anew: then it grows, and is not
+ * moved with every commit. If that fails it grows on, until the disk is full and commits
+ * fail. */
+static void move_log(struct sqlite_engine *sqlite, enum sqlite_file file,
+                     const char *database)
+{
+    struct sqlite_log *log = &sqlite->logs[file];
+
+    if (log->pages < WAL_PAGES || log->pages - log->moved < WAL_STEP)
+        return;
+    log->moved = log->pages;
+    (void)sqlite3_wal_checkpoint_v2(sqlite->db, database, SQLITE_CHECKPOINT_PASSIVE, NULL,
+                                    NULL);
+}
+
 static enum err sqlite_begin(struct engine *engine)
 {
     struct sqlite_engine *sqlite = sqlite_of(engine);
 
-    if (sqlite->wal_pages >= WAL_PAGES) {
-        sqlite->wal_pages = 0;
-        /* If that fails the log grows on, until the disk is full and commits fail. */
-        (void)sqlite3_wal_checkpoint_v2(sqlite->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
-                                        NULL);
-    }
+    move_log(sqlite, FILE_RECORD, "main");
+    move_log(sqlite, FILE_STATE, "state");
     return step_once(sqlite, SQL_BEGIN);
 }
 

@@ -95,11 +95,18 @@ enum sqlite_statement {
         SQL_COUNT
 };
 
+enum sqlite_file { FILE_STATE, FILE_RECORD, FILE_COUNT };
+
+/* How long the log of a file is, and was when it was last moved into the file. */
+struct sqlite_log {
+    int pages, moved;
+};
+
 struct sqlite_engine {
     struct engine engine;
     sqlite3 *db;
     sqlite3_stmt *statements[SQL_COUNT]; /* prepared when first used */
-    int wal_pages;                       /* in the longer one of the two logs */
+    struct sqlite_log logs[FILE_COUNT];  /* a writer's */
     char *index_path;                    /* of a reader that has an index; else NULL */
     struct search_reader *index;         /* opened when first needed */
 };
@@ -110,8 +117,6 @@ static inline struct sqlite_engine *sqlite_of(struct engine *engine)
 }
 
 /* --- sqlite_schema.c --- */
-
-enum sqlite_file { FILE_STATE, FILE_RECORD, FILE_COUNT };
 
 /* Makes the file where missing and brings it to our version. */
 enum err sqlite_migrate(enum sqlite_file file, const char *path, char **ret_why);
