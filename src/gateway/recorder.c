@@ -216,7 +216,8 @@ static void note_gap(struct worker *worker, struct str topic, uint64_t count)
     json_object_open(&w);
     json_put_uint(&w, S("dropped"), count);
     json_object_close(&w);
-    (void)recorder_note(worker, AUDIT_ASYNC,
+    /* What tells of drops is not dropped: no more than one for each room. */
+    (void)recorder_note(worker, AUDIT_REQUIRED,
                         &(struct audit_record){ .event = AUDIT_DROP,
                                                 .topic = topic,
                                                 .body = buf_str(&body) });
