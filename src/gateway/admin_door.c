@@ -324,7 +324,9 @@ static void answer_act(struct gather *gather)
         call_free(gather);
         return;
     }
-    if (count == 0 && !is_known(call)) {
+    if (gather->err) {
+        exchange_fail(x, gather->err, "%s", recorder_problem);
+    } else if (count == 0 && !is_known(call)) {
         exchange_fail(x, ERR_NOT_FOUND, "Nobody of that name is known there.");
     } else {
         log_info("member.act", "act=%s id=%s topic=%s by=%s", LOG_TEXT(call->act->verb),

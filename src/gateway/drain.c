@@ -50,8 +50,11 @@ static void visit_abort(struct gather *gather [[maybe_unused]], struct gather_pa
     http_close_all(part->worker);
 }
 
+/* Nobody waits for a disk that fails while we stop. */
 static void visit_count(struct gather *gather [[maybe_unused]], struct gather_part *part)
 {
+    if (store_is_failing(gateway_store(part->worker->gateway)))
+        recorder_give_up(part->worker);
     part->count = !worker_is_empty(part->worker);
 }
 

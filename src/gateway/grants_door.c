@@ -356,6 +356,10 @@ static void answer_change(struct gather *gather)
 {
     struct change *change = CONTAINER_OF(gather, struct change, gather);
 
+    if (gather->err) {
+        change->err = gather->err;
+        change->why = recorder_problem;
+    }
     if (exchange_resume(change->x))
         answer(change);
     change_free(change);

@@ -57,11 +57,14 @@ struct late_answer {
     char text[ENVELOPE_MAX_ID];
 };
 
-static void on_durable(struct recorder_waiter *waiter)
+static void on_durable(struct recorder_waiter *waiter, enum err err)
 {
     struct late_answer *late = CONTAINER_OF(waiter, struct late_answer, waiter);
 
-    reply_id(late->x, late->id);
+    if (err)
+        exchange_fail(late->x, err, "%s", recorder_problem);
+    else
+        reply_id(late->x, late->id);
     free(late);
 }
 
@@ -83,9 +86,8 @@ static void reply_when_durable(struct exchange *x, struct str id, uint64_t ticke
         return;
     }
     late = xmalloc(sizeof(*late));
-    *late =
-        (struct late_answer){ .waiter = { .ticket = ticket, .on_durable = on_durable },
-                              .x = x };
+    *late = (struct late_answer){ .waiter = { .ticket = ticket, .on_end = on_durable },
+                                  .x = x };
     late->id = (struct str){ memcpy(late->text, id.ptr, id.len), id.len };
     exchange_on_gone(x, on_poster_gone, late);
     recorder_wait(x->worker, &late->waiter);

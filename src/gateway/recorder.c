@@ -65,18 +65,25 @@ static void release_rooms(struct recorder *recorder)
         room_release(room, recorder->durable);
 }
 
-static void tell_waiters(struct recorder *recorder)
+/* Those whose ticket is not behind this one. */
+static void tell_waiters(struct recorder *recorder, uint64_t ticket, enum err err)
 {
     struct recorder_waiter *waiter;
 
     while ((waiter = LIST_FIRST(&recorder->waiters, struct recorder_waiter, link)) &&
-           waiter->ticket <= recorder->durable) {
+           waiter->ticket <= ticket) {
         list_remove(&waiter->link);
-        waiter->on_durable(waiter);
+        waiter->on_end(waiter, err);
     }
 }
 
-/* Batches become durable in the order of their tickets. */
+void recorder_give_up(struct worker *worker)
+{
+    tell_waiters(&worker->recorder, UINT64_MAX, ERR_UNAVAILABLE);
+}
+
+/* Batches become durable in the order of their tickets. Without being so they come back
+ * only when the store closes. */
 static void on_done(struct store_batch *self)
 {
     struct recorder_batch *batch = CONTAINER_OF(self, struct recorder_batch, batch);
@@ -85,7 +92,9 @@ static void on_done(struct store_batch *self)
     if (self->err == OK) {
         recorder->durable = batch->ticket;
         release_rooms(recorder);
-        tell_waiters(recorder);
+        tell_waiters(recorder, recorder->durable, OK);
+    } else {
+        recorder_give_up(batch->worker);
     }
     give_back(recorder, batch);
 }
@@ -359,7 +368,7 @@ void recorder_wait(struct worker *worker, struct recorder_waiter *waiter)
     struct link *behind = worker->recorder.waiters.prev;
 
     if (waiter->ticket <= worker->recorder.durable) {
-        waiter->on_durable(waiter);
+        waiter->on_end(waiter, OK);
         return;
     }
     if (worker->recorder.open && waiter->ticket == worker->recorder.ticket)

@@ -88,12 +88,16 @@ void recorder_close(struct worker *worker);
 /* A room ends: nothing of it waits any more. */
 void recorder_forget_room(struct live_room *room);
 
-/* Someone who goes on when a ticket is durable: at once if it is. */
+/* Someone who goes on when a ticket is durable: at once if it is. ERR_UNAVAILABLE: the
+ * gateway stops, and nobody will know whether it became so. */
 struct recorder_waiter {
     struct link link;
     uint64_t ticket;
-    void (*on_durable)(struct recorder_waiter *self);
+    void (*on_end)(struct recorder_waiter *self, enum err err);
 };
 
 void recorder_wait(struct worker *worker, struct recorder_waiter *waiter);
 void recorder_cancel(struct recorder_waiter *waiter);
+
+/* Whoever waits is told that it is in vain. */
+void recorder_give_up(struct worker *worker);

@@ -180,25 +180,36 @@ static void visit_revoke(struct gather *gather, struct gather_part *part)
     part->count = worker_end_token(part->worker, change->identity);
 }
 
-static void answer_revoke(struct gather *gather)
+static void reply_revoked(const struct change *change)
 {
-    struct change *change = CONTAINER_OF(gather, struct change, gather);
+    size_t closed = gather_total(&change->gather);
     struct json_writer w;
     struct buf out;
 
-    if (exchange_resume(change->x)) {
-        log_info("token.revoke", "name=%s id=%s by=%s connections=%zu",
-                 LOG_TEXT(change->identity->token_name), LOG_TEXT(change->identity->id),
-                 LOG_TEXT(change->x->identity->id), gather_total(gather));
-        buf_init(&out, 4096);
-        json_write_init(&w, &out);
-        json_object_open(&w);
-        json_put_str(&w, S("revoked"), change->identity->token_name);
-        json_put_uint(&w, S("connections_closed"), gather_total(gather));
-        json_object_close(&w);
-        exchange_json(change->x, 200, &out);
-        buf_done(&out);
+    log_info("token.revoke", "name=%s id=%s by=%s connections=%zu",
+             LOG_TEXT(change->identity->token_name), LOG_TEXT(change->identity->id),
+             LOG_TEXT(change->x->identity->id), closed);
+    buf_init(&out, 4096);
+    json_write_init(&w, &out);
+    json_object_open(&w);
+    json_put_str(&w, S("revoked"), change->identity->token_name);
+    json_put_uint(&w, S("connections_closed"), closed);
+    json_object_close(&w);
+    exchange_json(change->x, 200, &out);
+    buf_done(&out);
+}
+
+static void answer_revoke(struct gather *gather)
+{
+    struct change *change = CONTAINER_OF(gather, struct change, gather);
+
+    if (gather->err) {
+        change->err = gather->err;
+        fail_change(change);
+        return;
     }
+    if (exchange_resume(change->x))
+        reply_revoked(change);
     change_free(change);
 }
 

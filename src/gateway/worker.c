@@ -329,16 +329,20 @@ bool worker_is_empty(const struct worker *worker)
 
 static void on_part_back(struct loop_mail *mail)
 {
-    struct gather *gather = CONTAINER_OF(mail, struct gather_part, mail)->gather;
+    const struct gather_part *part = CONTAINER_OF(mail, struct gather_part, mail);
+    struct gather *gather = part->gather;
 
+    if (part->err)
+        gather->err = part->err;
     if (--gather->left == 0)
         gather->done(gather);
 }
 
-static void send_back(struct recorder_waiter *waiter)
+static void send_back(struct recorder_waiter *waiter, enum err err)
 {
     struct gather_part *part = CONTAINER_OF(waiter, struct gather_part, waiter);
 
+    part->err = err;
     loop_post(part->gather->origin->loop, &part->mail);
 }
 
@@ -351,7 +355,7 @@ static void on_part(struct loop_mail *mail)
     part->waiter = (struct recorder_waiter){ .ticket = part->gather->is_lasting
                                                            ? recorder_last(part->worker)
                                                            : 0,
-                                             .on_durable = send_back };
+                                             .on_end = send_back };
     recorder_wait(part->worker, &part->waiter);
 }
 

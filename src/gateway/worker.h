@@ -129,12 +129,14 @@ struct gather_part {
     struct worker *worker;
     struct buf out; /* what the worker has to say, JSON fragments mostly */
     size_t count;   /* and how many things it concerned */
+    enum err err;   /* as below */
 };
 struct gather {
     struct worker *origin;
     void (*visit)(struct gather *self, struct gather_part *part); /* on part->worker */
     void (*done)(struct gather *self); /* on the origin; owns the gather */
     bool is_lasting; /* each part comes back when what it changed is durable */
+    enum err err;    /* ERR_UNAVAILABLE: the gateway stops, and something is not */
     struct gather_part *parts;
     size_t part_count;
     size_t left;
