@@ -73,19 +73,21 @@ uint64_t recording_admitted(struct admission *a, struct str text)
     return a->changes_state ? recorder_ticket(worker) : ticket;
 }
 
-/* Bytes that are not even UTF-8 are nothing to be kept as a text; and whoever may send
- * no more fills no disk with it. */
-static struct str refused_text(const struct admission *a, const struct refusal *refusal)
+/* What was refused may be anything: bytes that are not even UTF-8 are nothing to be kept
+ * as a text. */
+static struct str refused_part(struct str text, size_t max)
 {
-    if (refusal->err == ERR_UTF8 || refusal->err == ERR_RATE_LIMITED)
-        return (struct str){};
-    return utf8_cut(a->text, REFUSED_BYTES);
+    struct str part = utf8_cut(text, max);
+
+    return utf8_is_valid(part) ? part : (struct str){};
 }
 
-static struct str refused_field(struct str field)
+/* Whoever may send no more fills no disk with it. */
+static struct str refused_text(const struct admission *a, const struct refusal *refusal)
 {
-    field = utf8_cut(field, REFUSED_FIELD);
-    return utf8_is_valid(field) ? field : S("");
+    if (refusal->err == ERR_RATE_LIMITED)
+        return (struct str){};
+    return refused_part(a->text, REFUSED_BYTES);
 }
 
 void recording_refused(struct live_room *room, const struct admission *a,
@@ -93,9 +95,10 @@ void recording_refused(struct live_room *room, const struct admission *a,
 {
     struct audit_record record = { .event = AUDIT_REFUSAL,
                                    .participant = a->sender->id,
-                                   .kind = refused_field(admission_kind(a)),
-                                   .id = refused_field(a->env.id),
-                                   .correlation = refused_field(a->env.correlation_id),
+                                   .kind = refused_part(admission_kind(a), REFUSED_FIELD),
+                                   .id = refused_part(a->env.id, REFUSED_FIELD),
+                                   .correlation =
+                                       refused_part(a->env.correlation_id, REFUSED_FIELD),
                                    .verdict = str_of(err_name(refusal->err)),
                                    .body = refused_text(a, refusal) };
 

@@ -3,10 +3,12 @@
 // came and went, what administrators did. Of a topic whose audit is off: nothing.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { readRecord, recorded } from './audit.mjs';
 import { envelope, expect, people, person, startGateway } from './gateway.mjs';
+import { moot } from './moot.mjs';
 
 let gateway, alice, bob;
 
@@ -161,6 +163,33 @@ test('configuration: what was loaded, and reloads with what was wrong', async ()
     fs.writeFileSync(gateway.config, JSON.stringify(settings));
     assert.equal((await gateway.request('POST /admin/reload', { token: 'boss-token' })).status, 200);
     await recorded(gateway, (one) => one.event === 'config' && one.kind === 'reload' && one.verdict === 'allowed');
+});
+
+// Whatever was sent, the record and its export are UTF-8 and verify.
+test('refusal: bytes that are no text do not get into the record', async () => {
+    const whole = JSON.stringify(envelope('alice', 'mcp/request:tools/call', { correlation_id: 'cc', payload: { a: 'b', c: ['d'] } }));
+    const texts = [Buffer.from([0xff]), Buffer.from('\0\xc3', 'latin1'), Buffer.alloc(20_000, 0xbf)];
+
+    for (const bad of ['\xff', '\xc3', '\xed\xa0\x80', '\xf4\x90\x80\x80', '\xc0\x80'])
+        for (const field of ['protocol', 'id":"', 'from":"', 'kind":"', 'correlation_id":"', 'a":"', '['])
+            for (const end of ['', ' }', '\xe2\x82'])
+                texts.push(Buffer.from(whole.replace(field, `${field}${bad}`) + end, 'latin1'));
+    texts.push(Buffer.from(whole.replace('"b"', `"${'x'.repeat(2_000_000)}\xff"`), 'latin1'));
+    for (let i = 0; i < 6; i++) // cut where a character may stand
+        texts.push(Buffer.from(`{"x":"${'x'.repeat(16_370 + i)}${'€'.repeat(20)}"}`));
+    for (const text of texts)
+        assert.ok((await gateway.post('alice-token', 'room', text)).status >= 400, text.toString('latin1').slice(0, 200));
+    const marker = alice.chat('behind those');
+    await recorded(gateway, byId(marker.id));
+    const file = path.join(gateway.data, 'export.jsonl');
+    const run = (...args) => moot(null, null, ['audit', ...args]);
+    assert.equal((await run('export', '--data', gateway.data, '-o', file)).status, 0);
+    assert.ok(!fs.readFileSync(file, 'utf8').includes('\ufffd'));
+    const { status, stdout, stderr } = await run('verify', '--file', file, '--key', path.join(gateway.data, 'audit.pub'));
+    assert.deepEqual([status, stderr], [0, ''], stdout);
+    const { records, verify } = await readRecord(gateway.data);
+    assert.equal(verify.damaged, false);
+    assert.ok(records.filter(({ verdict }) => verdict === 'invalid_utf8').length >= 100);
 });
 
 test('off: nothing of the topic is recorded, and what happens in it is delivered', async () => {
