@@ -123,12 +123,20 @@ enum err store_retention_step(struct store *store, struct audit_record *ret,
                                       .kind = reasons[store->retaining.reason],
                                       .verdict = S("allowed"),
                                       .body = buf_str(body) };
-        log_info("record.strip", "topic=%s bodies=%llu bytes=%llu last_seq=%llu",
-                 LOG_TEXT(strip.topic), (unsigned long long)stripped.count,
-                 (unsigned long long)stripped.bytes,
-                 (unsigned long long)stripped.last_seq);
     }
+    store->retaining.stripped = stripped;
+    store->retaining.stripped_topic = strip.topic;
     if (!stripped.has_more)
         next_rule(store);
     return OK;
+}
+
+void store_retention_tell(const struct store *store)
+{
+    const struct engine_stripped *stripped = &store->retaining.stripped;
+
+    log_info("record.strip", "topic=%s bodies=%llu bytes=%llu last_seq=%llu",
+             LOG_TEXT(store->retaining.stripped_topic),
+             (unsigned long long)stripped->count, (unsigned long long)stripped->bytes,
+             (unsigned long long)stripped->last_seq);
 }

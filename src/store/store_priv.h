@@ -34,6 +34,8 @@ struct store_retaining {
     size_t rule;                             /* the next one */
     enum { RETAIN_AGE, RETAIN_SIZE } reason; /* and which half of it */
     uint64_t due_ms;                         /* monotonic; UINT64_MAX: never */
+    struct engine_stripped stripped;         /* by the last step, */
+    struct str stripped_topic;               /* of this topic; "": of those not named */
 };
 
 struct store {
@@ -101,6 +103,9 @@ void store_retention_begin(struct store *store);
  * an event other than AUDIT_RETENTION: nothing. */
 enum err store_retention_step(struct store *store, struct audit_record *ret,
                               struct buf *body);
+
+/* What it has removed is gone for good. */
+void store_retention_tell(const struct store *store);
 
 /* It failed: not again at once. */
 void store_retention_postpone(struct store *store);

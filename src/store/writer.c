@@ -409,8 +409,10 @@ static void retain(struct store *store)
     if (!err)
         err = retain_step(store);
     err = store_end(store, err ? ERR_IO : OK);
-    if (!err && store->group.count)
+    if (!err && store->group.count) {
         note_commit(store);
+        store_retention_tell(store);
+    }
     if (err) {
         store_retention_postpone(store);
         recover_idle(store);
