@@ -342,11 +342,13 @@ void gateway_apply_record(struct gateway *gateway)
                                                      store_redact_key(gateway->store)));
 }
 
+/* It comes before whatever happens at other workers. */
 static void note_start(struct gateway *gateway)
 {
     gateway->has_started = true;
     recording_server(&gateway->workers[0], S("start"));
     recording_config(&gateway->workers[0], S("load"), S(""));
+    recorder_hand_over(&gateway->workers[0]);
 }
 
 static enum err start(struct gateway *gateway, const sigset_t *signals)

@@ -149,7 +149,7 @@ static struct store_batch *open_unawaited(struct worker *worker)
     return batch;
 }
 
-static void hand_over(struct worker *worker)
+void recorder_hand_over(struct worker *worker)
 {
     struct recorder *recorder = &worker->recorder;
     struct recorder_batch *batch = recorder->open;
@@ -164,17 +164,17 @@ static void hand_over(struct worker *worker)
 
 static void on_handover(struct loop_task *task)
 {
-    hand_over(CONTAINER_OF(task, struct worker, recorder.handover));
+    recorder_hand_over(CONTAINER_OF(task, struct worker, recorder.handover));
 }
 
 static void on_gathered(struct loop_timer *timer)
 {
-    hand_over(CONTAINER_OF(timer, struct worker, recorder.gather_timer));
+    recorder_hand_over(CONTAINER_OF(timer, struct worker, recorder.gather_timer));
 }
 
 void recorder_close(struct worker *worker)
 {
-    hand_over(worker);
+    recorder_hand_over(worker);
     worker->recorder.is_closed = true;
     loop_timer_clear(worker->loop, &worker->recorder.gap_timer);
 }

@@ -82,7 +82,10 @@ extern const char recorder_problem[];
  * waits for it. */
 bool recorder_is_able(const struct worker *worker);
 
-/* Hands over what is open, and takes nothing more: before the store is closed. */
+/* Hands over what is open, before the turn's work is done. */
+void recorder_hand_over(struct worker *worker);
+
+/* The same, and takes nothing more: before the store is closed. */
 void recorder_close(struct worker *worker);
 
 /* A room ends: nothing of it waits any more. */
