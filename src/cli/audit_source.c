@@ -144,24 +144,49 @@ struct paging {
     bool has_enough;
 };
 
-static bool page_record(void *user, const struct audit_record *record)
+/* Those of the page that are of no later record. */
+static void give_checkpoints(struct paging *p, uint64_t seq)
 {
-    struct paging *p = user;
     struct stored *s = p->stored;
 
-    p->last = record->seq;
-    p->count++;
-    s->done++;
-    if (p->sink->on_record && !p->sink->on_record(p->sink->user, record))
-        p->has_enough = true;
     while (!p->has_enough && s->checkpoint_at < s->checkpoint_count &&
-           s->checkpoints[s->checkpoint_at].head.seq <= record->seq) {
+           s->checkpoints[s->checkpoint_at].head.seq <= seq) {
         const struct audit_checkpoint *checkpoint = &s->checkpoints[s->checkpoint_at++];
 
         if (p->sink->on_checkpoint && !p->sink->on_checkpoint(p->sink->user, checkpoint))
             p->has_enough = true;
     }
+}
+
+static bool page_record(void *user, const struct audit_record *record)
+{
+    struct paging *p = user;
+
+    p->last = record->seq;
+    p->count++;
+    p->stored->done++;
+    if (p->sink->on_record && !p->sink->on_record(p->sink->user, record))
+        p->has_enough = true;
+    give_checkpoints(p, record->seq);
     return !p->has_enough;
+}
+
+/* The records behind the last one, and what was signed of them. A checkpoint that cannot
+ * be read comes behind them. */
+static enum err give_page(struct paging *p)
+{
+    struct stored *s = p->stored;
+    struct audit_query query = { .order = AUDIT_OLDEST_FIRST,
+                                 .after_seq = p->last,
+                                 .limit = PAGE };
+    enum err signed_err, err;
+
+    s->checkpoint_count = s->checkpoint_at = 0;
+    p->count = 0;
+    signed_err = stored_failed(
+        s, store_reader_checkpoints(s->reader, p->last, keep_checkpoint, s));
+    err = stored_records(&s->base, &query, page_record, p);
+    return err ? err : signed_err;
 }
 
 static enum err give_origin(struct stored *s, const struct audit_sink *sink,
@@ -176,7 +201,8 @@ static enum err give_origin(struct stored *s, const struct audit_sink *sink,
     return stored_failed(s, err);
 }
 
-/* In pages, so that one question is never open while another is asked. */
+/* In pages, so that one question is never open while another is asked. Checkpoints that
+ * are left at the end are of records that are gone. */
 static enum err stored_all(struct audit_source *source, const struct audit_sink *sink)
 {
     struct stored *s = stored_of(source);
@@ -187,19 +213,12 @@ static enum err stored_all(struct audit_source *source, const struct audit_sink 
         s->checkpoints = xcalloc(PAGE, sizeof(*s->checkpoints));
     s->done = 0;
     do {
-        struct audit_query query = { .order = AUDIT_OLDEST_FIRST,
-                                     .after_seq = p.last,
-                                     .limit = PAGE };
-
         if (err || p.has_enough)
             return err;
-        s->checkpoint_count = s->checkpoint_at = 0;
-        p.count = 0;
-        err = stored_failed(
-            s, store_reader_checkpoints(s->reader, p.last, keep_checkpoint, s));
-        if (!err)
-            err = stored_records(source, &query, page_record, &p);
+        err = give_page(&p);
     } while (p.count);
+    if (!err)
+        give_checkpoints(&p, UINT64_MAX);
     return err;
 }
 
