@@ -161,6 +161,12 @@ static enum err check_head(struct store *store, struct engine *engine, char **re
                           "record %llu is not what was written: somebody else writes, or "
                           "an older state was put back",
                           (unsigned long long)head.seq);
+    if (checkpoint_seq > head.seq)
+        return store_fail(ERR_CONFLICT, ret_why,
+                          "the record ends with %llu, and was signed up to %llu: what "
+                          "stood between them was removed",
+                          (unsigned long long)head.seq,
+                          (unsigned long long)checkpoint_seq);
     store->head = head;
     store->checkpoint_seq = checkpoint_seq;
     store->is_known = true;

@@ -2,6 +2,7 @@
 /* Files that are cut, or damaged anywhere: an error, what came before it, and no crash.
  */
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include "base/xalloc.h"
@@ -173,6 +174,33 @@ TEST(damaged_bytes_are_an_error_at_worst)
         (void)read_all(&stage, &last);
     }
     free(copy);
+    free((void *)(uintptr_t)whole.ptr);
+    stage_done(&stage);
+}
+
+/* Where records were removed that had been signed, nothing is written in their place. */
+TEST(a_record_that_was_cut_is_not_continued)
+{
+    static const char *const cuts[] = {
+        "DELETE FROM record WHERE seq > 390",
+        "DELETE FROM record",
+    };
+    struct stage stage;
+    struct str whole;
+
+    stage_init(&stage);
+    whole = make_store(&stage);
+    for (size_t i = 0; i < COUNT(cuts); i++) {
+        struct store *store = NULL;
+        CLEANUP(xfreep) char *why = NULL;
+        sqlite3 *db = NULL;
+
+        CHECK_INT(sqlite3_open(stage_path(&stage, "audit.db"), &db), SQLITE_OK);
+        CHECK_INT(sqlite3_exec(db, cuts[i], NULL, NULL, NULL), SQLITE_OK);
+        CHECK_INT(sqlite3_close(db), SQLITE_OK);
+        CHECK_INT(store_open(&stage.setup, &store, &why), ERR_CONFLICT);
+        CHECK(why && strstr(why, "was signed up to 400"));
+    }
     free((void *)(uintptr_t)whole.ptr);
     stage_done(&stage);
 }
