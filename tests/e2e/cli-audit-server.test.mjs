@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { envelope, expect, people, person, startGateway } from './gateway.mjs';
+import { envelope, expect, people, person, startGateway, within } from './gateway.mjs';
 import { moot } from './moot.mjs';
 
 let gateway, folder, ids;
@@ -102,24 +102,76 @@ test('audit server: an export holds, as does a copy, and so does what is there w
     gateway = await gateway.restart();
 });
 
+// A log that is cut or damaged ends there: what is left is an older state, which holds, or the
+// record is damaged; a head that was kept tells in any case.
+async function checkLog(copy) {
+    const log = fs.readFileSync(`${copy}-wal`);
+    const verify = async (bytes, ...args) => {
+        fs.writeFileSync(`${copy}-wal`, bytes);
+        fs.rmSync(`${copy}-shm`, { force: true });
+        const { status, stdout, stderr } = await audit(['verify', '--file', copy, '--json', ...args]);
+        assert.ok(status === 0 || status === 1, `${status} ${stderr}`);
+        assert.doesNotMatch(stderr, /Sanitizer|runtime error/);
+        return { status, ...(stdout ? JSON.parse(stdout) : {}) };
+    };
+    const { head } = await verify(log);
+    let found = 0;
+
+    for (const at of [0, 1, 2, 3, 5, 8, 9].map((tenths) => Math.floor(log.length * tenths / 10))) {
+        const changed = Buffer.from(log);
+
+        changed[at + 100] ^= 0x10;
+        for (const bytes of [log.subarray(0, at), changed]) {
+            const without = await verify(bytes);
+            const isWhole = without.status === 0 && without.head === head;
+
+            assert.equal((await verify(bytes, '--head', head)).status, isWhole ? 0 : 1, `at ${at}`);
+            found += !isWhole;
+        }
+    }
+    assert.ok(found > 0);
+}
+
 test('audit server: damage of a database is told, never a crash', async () => {
     const copy = at('copy.db');
     const size = 4096;
 
+    const ann = await gateway.join('ann');
+    const { id } = ann.chat('in the log'); // not in the file
+    while (!lines(await audit(['search', '--data', gateway.data, '--json', '--thread', id])).length)
+        continue;
     await gateway.kill(); // so that the file and its log are one moment
     for (const name of fs.readdirSync(gateway.data).filter((one) => one.startsWith('audit.db')))
         fs.copyFileSync(path.join(gateway.data, name), at(name.replace('audit.db', 'copy.db')));
     assert.equal((await audit(['verify', '--file', copy, '--json'])).status, 0);
+    await checkLog(copy);
+    gateway = await gateway.restart();
+    gateway.signal('SIGTERM'); // which leaves no log
+    await within(gateway.exited, 'the gateway to stop');
+    for (const end of ['-wal', '-shm'])
+        fs.rmSync(copy + end, { force: true });
+    fs.copyFileSync(path.join(gateway.data, 'audit.db'), copy);
     const good = fs.readFileSync(copy);
-    for (const name of ['copy.db-wal', 'copy.db-shm'])
-        fs.rmSync(at(name), { force: true });
-    for (let page = 1; page * size < good.length; page += 7) {
+    const whole = lines(await audit(['verify', '--file', copy, '--json']))[0];
+    for (let page = 0; page * size < good.length; page += page < 8 ? 1 : 7) {
         const bad = Buffer.from(good);
+        const holdsRecords = page === 0 || [0x05, 0x0d].includes(good[page * size]); // a table's page: records, bodies, checkpoints
         bad.fill(0xa5, page * size, (page + 1) * size);
         fs.writeFileSync(copy, bad);
-        const { status, stderr } = await audit(['verify', '--file', copy, '--json']);
-        assert.ok(status === 1 || status === 0, `page ${page}: ${status} ${stderr}`);
+        const { status, stdout, stderr } = await audit(['verify', '--file', copy, '--json']);
         assert.doesNotMatch(stderr, /Sanitizer|runtime error/);
+        if (!holdsRecords && status === 0) {
+            assert.equal(JSON.parse(stdout).head, whole.head, `page ${page} is said to hold`);
+            continue;
+        }
+        assert.equal(status, 1, `page ${page}: ${stdout}`);
+        if (!stdout)
+            continue; // it could not even be opened
+        const { bad_seq: first, records } = JSON.parse(stdout);
+        assert.ok(first >= 1 && first <= whole.records + 1 && records <= first, stdout);
+        const { stdout: before } = await audit(['search', '--file', copy, '--json', '--oldest-first', '--limit', '0']);
+        const seqs = before.split('\n').filter(Boolean).map((line) => JSON.parse(line).seq);
+        assert.deepEqual(seqs.slice(0, first - 1), Array.from({ length: first - 1 }, (_, i) => i + 1), `before page ${page}`);
     }
     for (const length of [0, 1, 100, 4096, good.length >> 1]) {
         fs.writeFileSync(copy, good.subarray(0, length));
