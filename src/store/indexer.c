@@ -122,6 +122,8 @@ static enum err open_all(struct indexer *indexer)
     if (!indexer->engine &&
         ops->open(indexer->setup, ENGINE_READER, NULL, &indexer->engine, NULL))
         return ERR_IO;
+    /* Whoever closes waits for us, and we have the lowest priority. */
+    indexer->engine->is_cancelled = &indexer->is_closing;
     if (search_writer_open(&options, indexer->engine, &indexer->writer, &is_damaged) ==
         OK)
         return OK;

@@ -274,9 +274,10 @@ static enum err each_record(struct search_writer *w, const struct audit_query *q
 
     audit_batch_clear(&w->read);
     err = w->engine->ops->read(w->engine, query, keep_record, w);
-    while (!err && audit_batch_next(&w->read, &at, &record) && take(w, &record))
+    while (!err && !engine_is_cancelled(w->engine) &&
+           audit_batch_next(&w->read, &at, &record) && take(w, &record))
         ;
-    return err;
+    return err == ERR_CLOSED ? OK : err; /* it ends here for now */
 }
 
 /* --- parts that lost bodies --- */
