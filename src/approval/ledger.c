@@ -29,8 +29,17 @@ void ledger_init(struct ledger *ledger, const struct ledger_settings *settings)
     list_init(&ledger->requests_by_age);
 }
 
+static void weigh(struct ledger *ledger, const struct proposal *proposal, bool is_held)
+{
+    if (ledger->keeper && ledger->keeper->weighed)
+        ledger->keeper->weighed(ledger, proposal->proposer, proposal->envelope_bytes,
+                                is_held);
+}
+
 static void drop_envelope(struct ledger *ledger, struct proposal *proposal)
 {
+    if (proposal->envelope)
+        weigh(ledger, proposal, false);
     free(proposal->envelope);
     proposal->envelope = NULL;
     ledger->bytes -= proposal->envelope_bytes;
@@ -369,8 +378,8 @@ static const char *lack_of_room(struct ledger *ledger, const struct envelope *en
         expire(ledger, wall_ms);
     if (is_heavy(ledger, env))
         return "the open proposals of this topic are too long together";
-    if (ledger->keeper && !ledger->keeper->has_room(ledger, env->text.len))
-        return "too much is proposed in all topics together";
+    if (ledger->keeper && !ledger->keeper->has_room(ledger, env->from, env->text.len))
+        return "too much is proposed in all topics together, or by you";
     return NULL;
 }
 
@@ -444,6 +453,7 @@ static void open_proposal(struct ledger *ledger, struct proposal *p,
     p->to_hash = to_hash(ledger, env);
     ledger->bytes += text.len;
     ledger->open_count++;
+    weigh(ledger, p, true);
 }
 
 static struct proposal_past past_of(const struct envelope *env)

@@ -70,9 +70,14 @@ struct ledger;
 /* Told of each proposal that opens, or closes in one way or another (`changed`), and of
  * each that was closed and is no longer known (`forgotten`). */
 struct ledger_keeper {
-    bool (*has_room)(const struct ledger *ledger, size_t bytes); /* for one more */
+    /* For one more of this proposer? */
+    bool (*has_room)(const struct ledger *ledger, struct str proposer, size_t bytes);
     void (*changed)(struct ledger *ledger, const struct proposal *proposal);
     void (*forgotten)(struct ledger *ledger, const struct proposal *proposal);
+    /* An envelope of this proposer is held, or (is_held: false) no longer, also because
+     * the ledger ends. May be NULL. */
+    void (*weighed)(struct ledger *ledger, struct str proposer, size_t bytes,
+                    bool is_held);
 };
 
 struct ledger {

@@ -26,6 +26,8 @@ enum {
     LINK_MS = 10 * 60 * 1000,
     MAX_WORKERS = 64,
     MAX_PLEDGED = 256 << 20,
+    PLEDGE_PARTS = 8,           /* one of them for a proposer, on all workers, */
+    MIN_PLEDGE_SHARE = 2 << 20, /* and this on each */
 };
 
 /* --- what the doors need --- */
@@ -75,6 +77,13 @@ void gateway_room_ended(struct gateway *gateway)
 bool gateway_may_pledge(const struct gateway *gateway, size_t more)
 {
     return atomic_load(&gateway->pledged) + more <= MAX_PLEDGED;
+}
+
+size_t gateway_pledge_share(const struct gateway *gateway)
+{
+    size_t share = MAX_PLEDGED / PLEDGE_PARTS / gateway->worker_count;
+
+    return share < MIN_PLEDGE_SHARE ? MIN_PLEDGE_SHARE : share;
 }
 
 void gateway_pledge(struct gateway *gateway, size_t was, size_t is)

@@ -48,6 +48,9 @@ void gateway_room_ended(struct gateway *gateway);
 bool gateway_may_pledge(const struct gateway *gateway, size_t more);
 void gateway_pledge(struct gateway *gateway, size_t was, size_t is);
 
+/* The most of it that one proposer may have on one worker. */
+size_t gateway_pledge_share(const struct gateway *gateway);
+
 /* Whoever reaches the local socket: an administrator. */
 struct identity *gateway_local_identity(struct gateway *gateway);
 

@@ -186,10 +186,58 @@ static struct live_room *room_of(const struct ledger *ledger)
                         room.ledger); /* drops const */
 }
 
-static bool has_room(const struct ledger *ledger, size_t bytes)
+/* What one proposer has open in all topics of a worker. */
+struct proposer {
+    struct str id; /* in `text` */
+    size_t bytes;
+    char text[];
+};
+
+static void note_more(struct worker *worker, struct str id, size_t bytes)
 {
-    return gateway_may_pledge(room_of(ledger)->worker->gateway,
-                              TOPIC_WEIGHT + PROPOSAL_WEIGHT + bytes);
+    struct proposer *proposer = map_find(&worker->proposers, id);
+
+    if (!proposer) {
+        proposer = xcalloc(1, sizeof(*proposer) + id.len);
+        memcpy(proposer->text, id.ptr, id.len);
+        proposer->id = (struct str){ proposer->text, id.len };
+        map_set(&worker->proposers, proposer->id, proposer);
+    }
+    proposer->bytes += bytes;
+}
+
+static void note_less(struct worker *worker, struct str id, size_t bytes)
+{
+    struct proposer *proposer = map_find(&worker->proposers, id);
+
+    proposer->bytes -= bytes;
+    if (proposer->bytes == 0)
+        free(map_remove(&worker->proposers, proposer->id));
+}
+
+static void note_weight(struct worker *worker, struct str id, size_t bytes, bool is_held)
+{
+    if (is_held)
+        note_more(worker, id, PROPOSAL_WEIGHT + bytes);
+    else
+        note_less(worker, id, PROPOSAL_WEIGHT + bytes);
+}
+
+/* One proposer leaves most of what there is to the others. */
+static bool has_room(const struct ledger *ledger, struct str id, size_t bytes)
+{
+    const struct worker *worker = room_of(ledger)->worker;
+    const struct proposer *proposer = map_find(&worker->proposers, id);
+    size_t share = gateway_pledge_share(worker->gateway);
+
+    if (proposer && proposer->bytes + PROPOSAL_WEIGHT + bytes > share)
+        return false;
+    return gateway_may_pledge(worker->gateway, TOPIC_WEIGHT + PROPOSAL_WEIGHT + bytes);
+}
+
+static void on_weighed(struct ledger *ledger, struct str id, size_t bytes, bool is_held)
+{
+    note_weight(room_of(ledger)->worker, id, bytes, is_held);
 }
 
 static void on_changed(struct ledger *ledger, const struct proposal *proposal)
@@ -207,7 +255,8 @@ static void on_forgotten(struct ledger *ledger, const struct proposal *proposal)
     drop_proposal(room->worker, room->room.topic.name, proposal);
 }
 
-static const struct ledger_keeper room_keeper = { has_room, on_changed, on_forgotten };
+static const struct ledger_keeper room_keeper = { has_room, on_changed, on_forgotten,
+                                                  on_weighed };
 
 static void on_parked_changed(struct ledger *ledger, const struct proposal *proposal)
 {
@@ -224,10 +273,17 @@ static void on_parked_forgotten(struct ledger *ledger, const struct proposal *pr
     drop_proposal(parked->worker, parked->topic, proposal);
 }
 
+static void on_parked_weighed(struct ledger *ledger, struct str id, size_t bytes,
+                              bool is_held)
+{
+    note_weight(CONTAINER_OF(ledger, struct parked, ledger)->worker, id, bytes, is_held);
+}
+
 /* Nothing is proposed where nobody is. */
 static const struct ledger_settings unused = {};
 static const struct ledger_keeper parked_keeper = { NULL, on_parked_changed,
-                                                    on_parked_forgotten };
+                                                    on_parked_forgotten,
+                                                    on_parked_weighed };
 
 /* --- parking --- */
 
@@ -351,6 +407,7 @@ void state_init(struct worker *worker)
     worker->keeper = (struct rights_keeper){ keep_grant, keep_strike };
     standings_init(&worker->standings);
     map_init(&worker->parked);
+    map_init(&worker->proposers);
     list_init(&worker->parked_by_age);
 }
 
@@ -367,5 +424,6 @@ void state_done(struct worker *worker)
     LIST_FOREACH(parked, &worker->parked_by_age, link)
         parked_free(parked);
     map_done(&worker->parked);
+    map_done(&worker->proposers); /* empty, like all ledgers */
     standings_done(&worker->standings);
 }

@@ -65,6 +65,7 @@ struct worker {
     struct standings standings; /* pauses and bars in all topics */
     struct map parked;          /* topics without a room, see state.h */
     struct link parked_by_age;
+    struct map proposers;        /* by id: what they have open, see state.c */
     struct rights_keeper keeper; /* of `rights` */
     struct link dirty;           /* rooms with something new to send, in turns */
     struct link offenders;       /* the conducts of those with violations */

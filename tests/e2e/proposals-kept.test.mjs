@@ -72,3 +72,25 @@ test('a pause in a topic ends with it, and is kept no longer', async () => {
     assert.doesNotMatch(gateway.stderr(), /state\.restore/);
     await gateway.stop();
 });
+
+test('one proposer does not use up what there is for all, and gets back what is closed', async () => {
+    const gateway = await startGateway({ ...config, topics: {}, limits: { rate_messages: 0, rate_bytes: 0 } }, { workers: 1 });
+    const text = 'x'.repeat(900_000);
+    const propose = (from, topic) => say(gateway, from, topic, 'mcp/proposal:tools/call:x', { payload: { text } });
+    let open = 0;
+
+    for (; open < 60; open++) {
+        const { status, json } = await propose('ann', `t${open}`);
+        if (status === 200)
+            continue;
+        assert.match(json.detail, /too much is proposed .* or by you/);
+        break;
+    }
+    assert.ok(open > 20 && open < 40, `${open} were taken`);
+    assert.equal((await propose('bob', 'other')).status, 200);
+    const [{ id }] = await listed(gateway, 't0');
+    assert.equal((await say(gateway, 'ann', 't0', 'mcp/withdraw', { correlation_id: id })).status, 200);
+    assert.equal((await propose('ann', 't0')).status, 200);
+    assert.notEqual((await propose('ann', 'last')).status, 200);
+    await gateway.stop();
+});

@@ -83,12 +83,15 @@ static void forgotten(struct ledger *ledger, const struct proposal *p)
             (--book->count - at) * sizeof(book->shelf[0]));
 }
 
-static bool has_room(const struct ledger *ledger, size_t bytes)
+static bool has_room(const struct ledger *ledger, struct str proposer [[maybe_unused]],
+                     size_t bytes)
 {
     return bytes <= CONTAINER_OF((uintptr_t)ledger, struct book, ledger)->room;
 }
 
-static const struct ledger_keeper keeper = { has_room, changed, forgotten };
+static const struct ledger_keeper keeper = { .has_room = has_room,
+                                             .changed = changed,
+                                             .forgotten = forgotten };
 
 static void book_init(struct book *book)
 {
