@@ -262,8 +262,7 @@ static void begin_private(const struct invitation *invitation, struct member *me
 static void end_private(struct member *member, struct json_writer *w, struct buf *out)
 {
     system_end(w);
-    if (!topic_hold_private(member_topic(member), member, buf_str(out)))
-        member_send(member, buf_str(out), FRAME_COUNTS);
+    topic_tell(member, &(struct private_note){ .bytes = buf_str(out) });
     crypto_wipe(out->ptr, out->len);
     buf_done(out);
 }

@@ -222,13 +222,13 @@ static void hold_reads(struct ws_client *client)
         conn_pause_reads(&client->conn, true);
 }
 
-/* A refusal was judged by what is held, too, so it is told behind that, as long as that
- * moves on; but not later than the end of the connection. */
-static bool hold_error(struct ws_client *client, const struct refusal *refusal,
-                       struct str text)
+/* While the disk fails nobody waits for it. */
+static void tell(struct ws_client *client, struct private_note note)
 {
-    return !refusal->is_abuse && recorder_is_able(client->worker) &&
-           topic_hold_private(member_topic(&client->member), &client->member, text);
+    if (!recorder_is_able(client->worker))
+        note.turn = AT_ONCE;
+    topic_tell(&client->member, &note);
+    hold_reads(client);
 }
 
 static void send_error(struct ws_client *client, const struct admission *a,
@@ -249,10 +249,10 @@ static void send_error(struct ws_client *client, const struct admission *a,
                                         .correlation_id = a->env.id });
     refusal_write(refusal, a, &w);
     system_end(&w);
-    if (!hold_error(client, refusal, buf_str(&out)))
-        member_send(&client->member, buf_str(&out), FRAME_COUNTS);
+    tell(client, (struct private_note){
+                     buf_str(&out), PRIVATE_TEXT,
+                     refusal->is_abuse ? AT_ONCE : BEHIND_ALL }); /* it is the last */
     buf_done(&out);
-    hold_reads(client);
 }
 
 static void refuse(struct ws_client *client, const struct admission *a,
@@ -352,9 +352,8 @@ static void send_pong(struct ws_client *client, struct str body)
 
     buf_init(&frame, WS_MAX_CONTROL + WS_MAX_HEAD);
     ws_frame_write(&frame, WS_OP_PONG, body);
-    member_send_frame(&client->member, buf_str(&frame));
+    tell(client, (struct private_note){ buf_str(&frame), PRIVATE_FRAME, BEHIND_PRIVATE });
     buf_done(&frame);
-    hold_reads(client);
 }
 
 /* The peer closes: answer with the same code, then end. */

@@ -23,6 +23,7 @@ struct held {
     struct str who;           /* the sender; whose turn it is; for whom it is */
     uint64_t number;          /* of his connection; 0: none */
     struct presence_note note;
+    enum private_form form;
     size_t bytes;
     struct str *to;
     char *texts;
@@ -73,6 +74,7 @@ static void put_last(struct topic *topic, struct held *held)
     if (hold->count++ == 0)
         topic->ops->on_held(topic);
     hold->presence_count += held->type == HELD_PRESENCE;
+    hold->private_count += held->type == HELD_PRIVATE;
     hold->bytes += held->bytes;
     list_append(&hold->items, &held->link);
     if (held->type == HELD_ENTRY)
@@ -131,21 +133,6 @@ bool topic_hold_turn(struct topic *topic, struct str id, uint64_t ticket)
     held = held_new(HELD_TURN, 0, id.len);
     held->who = keep(held, id);
     held->entry.ticket = ticket;
-    put_last(topic, held);
-    return true;
-}
-
-bool topic_hold_private(struct topic *topic, const struct member *member, struct str text)
-{
-    struct str id = member->participant->id;
-    struct held *held;
-
-    if (!topic_is_holding(topic) || topic->hold->bytes > PRIVATE_BYTES)
-        return false;
-    held = held_new(HELD_PRIVATE, 0, id.len + text.len);
-    held->who = keep(held, id);
-    held->number = member->number;
-    held->entry.text = keep(held, text);
     put_last(topic, held);
     return true;
 }
@@ -212,6 +199,7 @@ static void take_out(struct hold *hold, struct held *held)
     list_remove(&held->link);
     hold->count--;
     hold->presence_count -= held->type == HELD_PRESENCE;
+    hold->private_count -= held->type == HELD_PRIVATE;
     hold->bytes -= held->bytes;
     if (held->type == HELD_ENTRY && map_find(&hold->ids, id_key(held)) == held)
         (void)map_remove(&hold->ids, id_key(held));
@@ -229,12 +217,20 @@ static void let_in_turn(struct topic *topic, const struct held *held)
         topic->ops->on_turn(topic, held->who);
 }
 
+static void send_private(struct member *member, enum private_form form, struct str bytes)
+{
+    if (form == PRIVATE_FRAME)
+        member_send_frame(member, bytes);
+    else
+        member_send(member, bytes, FRAME_COUNTS);
+}
+
 static void let_in_private(const struct topic *topic, const struct held *held)
 {
     struct member *member = find_connection(topic, held);
 
     if (member)
-        member_send(member, held->entry.text, FRAME_COUNTS);
+        send_private(member, held->form, held->entry.text);
 }
 
 /* Presence that comes in a row is one batch for those that want batches. */
@@ -274,6 +270,54 @@ bool topic_release(struct topic *topic, uint64_t ticket)
     }
     presence_run_done(&run);
     return hold->count == 0;
+}
+
+/* --- what is private --- */
+
+static void hold_private(struct member *member, const struct private_note *note)
+{
+    struct str id = member->participant->id;
+    struct held *held = held_new(HELD_PRIVATE, 0, id.len + note->bytes.len);
+
+    held->who = keep(held, id);
+    held->number = member->number;
+    held->form = note->form;
+    held->entry.text = keep(held, note->bytes);
+    put_last(member_topic(member), held);
+}
+
+/* Never the first in the line, so there still is one behind it. */
+static void let_out_private(struct topic *topic)
+{
+    struct held *held;
+
+    LIST_FOREACH(held, &topic->hold->items, link) {
+        if (held->type != HELD_PRIVATE)
+            continue;
+        take_out(topic->hold, held);
+        let_in_private(topic, held);
+        held_free(held);
+    }
+}
+
+static bool must_wait(const struct topic *topic, enum private_turn turn)
+{
+    if (turn == AT_ONCE || topic->hold->bytes > PRIVATE_BYTES)
+        return false;
+    return turn == BEHIND_ALL || topic->hold->private_count;
+}
+
+void topic_tell(struct member *member, const struct private_note *note)
+{
+    struct topic *topic = member_topic(member);
+
+    if (topic_is_holding(topic) && must_wait(topic, note->turn)) {
+        hold_private(member, note);
+        return;
+    }
+    if (topic_is_holding(topic) && topic->hold->private_count)
+        let_out_private(topic);
+    send_private(member, note->form, note->bytes);
 }
 
 void hold_free(struct hold *hold)

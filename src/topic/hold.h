@@ -26,6 +26,7 @@ struct hold {
     struct map ids;    /* of entries, by their hash */
     size_t count;
     size_t presence_count; /* of these */
+    size_t private_count;
     size_t bytes;
 };
 
@@ -41,10 +42,17 @@ bool topic_release(struct topic *topic, uint64_t ticket);
  * is called for the participant of this id; false: nothing need be waited for. */
 bool topic_hold_turn(struct topic *topic, struct str id, uint64_t ticket);
 
-/* A text for this connection alone, behind all that is held now: what it tells was judged
- * by that. False: nothing is held, or so much that it goes out of turn. */
-bool topic_hold_private(struct topic *topic, const struct member *member,
-                        struct str text);
+/* What is said to one connection alone. An error was judged by all that is held; a pong
+ * says that what came before it was judged, so it stays behind errors. What goes out at
+ * once takes along what is private and held: that has one order. */
+enum private_turn { BEHIND_ALL, BEHIND_PRIVATE, AT_ONCE };
+enum private_form { PRIVATE_TEXT, PRIVATE_FRAME };
+struct private_note {
+    struct str bytes;
+    enum private_form form;
+    enum private_turn turn;
+};
+void topic_tell(struct member *member, const struct private_note *note);
 
 /* The text of a held entry, by ring_hash() of its id, and its ticket; ptr NULL: there is
  * no such. */

@@ -266,6 +266,11 @@ TEST(a_turn_comes_between_what_was_said_before_and_after_it)
     room_done(&room);
 }
 
+static void tell(struct fake_member *fake, struct str text, enum private_turn turn)
+{
+    topic_tell(&fake->member, &(struct private_note){ text, PRIVATE_TEXT, turn });
+}
+
 TEST(what_is_private_comes_behind_what_is_held_to_one_connection_only)
 {
     struct fake_member second;
@@ -274,43 +279,59 @@ TEST(what_is_private_comes_behind_what_is_held_to_one_connection_only)
 
     room_init(&room, echoing, echoing);
     topic = &room.fake.topic;
-    CHECK(!topic_hold_private(topic, &room.ann.member, S("at once")));
+    tell(&room.ann, S("nothing is held"), BEHIND_ALL);
+    CHECK_STR(fake_texts(&room.ann), S("nothing is held\n"));
     fake_join(&room.fake, &second, S("ann"), echoing);
     say(&room, S("before"), 1);
-    CHECK(topic_hold_private(topic, &room.ann.member, S("private")));
-    CHECK(topic_hold_private(topic, &second.member, S("for one that goes")));
+    tell(&room.ann, S("a pong"), BEHIND_PRIVATE);
+    CHECK_STR(fake_texts(&room.ann), S("a pong\n"));
+    tell(&room.ann, S("an error"), BEHIND_ALL);
+    tell(&second, S("for one that goes"), BEHIND_ALL);
+    tell(&room.ann, S("a pong"), BEHIND_PRIVATE);
     say(&room, S("after"), 2);
     fake_leave(&second);
     CHECK(!topic_release(topic, 1));
-    CHECK_STR(fake_texts(&room.ann), S("before\nprivate\n"));
+    CHECK_STR(fake_texts(&room.ann), S("before\nan error\na pong\n"));
     CHECK_STR(fake_texts(&room.bob), S("before\n"));
     CHECK(topic_release(topic, 2));
     CHECK_STR(fake_texts(&room.ann), S("after\n"));
     room_done(&room);
 }
 
-TEST(what_is_private_takes_no_more_than_its_part)
+TEST(what_goes_out_at_once_takes_along_what_is_private)
 {
-    enum { HELD_MAX = 5 << 20 }; /* more than its part, and less than a room's */
-    char text[64 << 10] = { 0 };
-    struct topic *topic;
     struct room room;
-    size_t count = 0;
 
     room_init(&room, echoing, echoing);
-    topic = &room.fake.topic;
+    say(&room, S("before"), 1);
+    tell(&room.ann, S("one"), BEHIND_ALL);
+    tell(&room.bob, S("another"), BEHIND_ALL);
+    say(&room, S("after"), 0);
+    CHECK_STR(fake_texts(&room.ann), S(""));
+    tell(&room.ann, S("two"), AT_ONCE);
+    CHECK_STR(fake_texts(&room.ann), S("one\ntwo\n"));
+    CHECK_STR(fake_texts(&room.bob), S("another\n"));
+    CHECK(topic_release(&room.fake.topic, 1));
+    CHECK_STR(fake_texts(&room.ann), S("before\nafter\n"));
+    room_done(&room);
+}
+
+TEST(what_is_private_takes_no_more_than_its_part)
+{
+    enum { PART = 5 << 20, COUNT_OF_THESE = 100 };
+    static char text[64 << 10];
+    struct room room;
+
+    room_init(&room, echoing, echoing);
     memset(text, 'x', sizeof(text));
     say(&room, S("before"), 1);
-    while (topic_held_bytes(topic) < HELD_MAX &&
-           topic_hold_private(topic, &room.ann.member,
-                              (struct str){ text, sizeof(text) }))
-        count++;
-    CHECK(count > 60);
-    CHECK(topic_held_bytes(topic) < HELD_MAX);
-    say(&room, S("after"), 0);
-    CHECK(topic_release(topic, 1));
-    CHECK_INT(topic_held_bytes(topic), 0);
-    CHECK_STR(fake_texts(&room.bob), S("before\nafter\n"));
+    for (size_t i = 0; i < COUNT_OF_THESE; i++) {
+        tell(&room.ann, (struct str){ text, sizeof(text) }, BEHIND_ALL);
+        CHECK(topic_held_bytes(&room.fake.topic) < PART);
+    }
+    CHECK(topic_release(&room.fake.topic, 1));
+    CHECK_INT(topic_held_bytes(&room.fake.topic), 0);
+    CHECK_STR(fake_texts(&room.bob), S("before\n"));
     room_done(&room);
 }
 
