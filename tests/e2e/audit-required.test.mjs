@@ -3,6 +3,7 @@
 // it stops and says so, and goes on by itself, in order and with nothing lost or said twice.
 // Other topics go on, and count what the record misses.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 
 import { breakDisk, mendDisk, readRecord, recorded } from './audit.mjs';
@@ -72,6 +73,17 @@ test('required: a refusal comes behind what its receiver has said before', async
         assert.deepEqual(alice.frames.slice(from, alice.taken).map(({ json }) => json.payload.error ?? json.payload.text),
             ['first', 'duplicate_id', 'last']);
         await expect(bob, (json) => json.id === last.id);
+    }
+});
+
+test('required: a pong comes behind refusals that wait', async () => {
+    for (let i = 0; i < 20; i++) {
+        const said = alice.chat('first');
+        alice.send(said);
+        alice.socket.ping();
+        await within(once(alice.socket, 'pong'), 'the pong');
+        assert.ok(takeAll(alice).some((json) => json.payload.error === 'duplicate_id'), 'what came before it was judged');
+        await expect(bob, (json) => json.id === said.id);
     }
 });
 
