@@ -23,7 +23,7 @@ enum {
     SIGN_MS = 1000,
     FIRST_BACKOFF_MS = 100,
     MAX_BACKOFF_MS = 2000,
-    NICER = 5, /* a third of what a worker gets, where both want all */
+    NICER = 10, /* a tenth of what a worker gets, where both want all of a core */
 };
 
 /* --- the queue --- */
