@@ -409,6 +409,15 @@ static void write_broken(const struct audit_redactor *redactor, struct str body,
                  body.len);
 }
 
+/* All of one kind in what was put behind `start`. */
+static void blank(struct buf *out, size_t start, char c)
+{
+    char *at = out->ptr + start, *end = out->ptr + out->len;
+
+    while ((at = memchr(at, c, (size_t)(end - at))))
+        *at++ = ' ';
+}
+
 void audit_redact(const struct audit_redactor *redactor, struct str body, struct buf *out)
 {
     size_t start = out->len;
@@ -425,7 +434,7 @@ void audit_redact(const struct audit_redactor *redactor, struct str body, struct
     else
         walk(redactor, text, out);
     /* What is left of these stands outside of strings. */
-    for (size_t i = start; i < out->len; i++)
-        if (out->ptr[i] == '\n' || out->ptr[i] == '\r' || out->ptr[i] == '\t')
-            out->ptr[i] = ' ';
+    blank(out, start, '\n');
+    blank(out, start, '\r');
+    blank(out, start, '\t');
 }
