@@ -12,8 +12,9 @@ import { newDirectory, removeDirectory, servers, startServer, stopServer } from 
 const run = promisify(execFile)
 const MODES = ['off', 'async', 'required']
 const LOADS = {
-  'topic of 100, one publisher, window 8': { load: { members: 100, window: 8, size: 300 }, participants: 100 },
-  'topic of 100, one publisher, window 256': { load: { members: 100, window: 256, size: 300 }, participants: 100 },
+  'one sender, 8 receivers, window 8': { load: { members: 9, window: 8, size: 300 }, participants: 9 },
+  'one sender, 50 receivers, window 8': { load: { members: 51, window: 8, size: 300 }, participants: 51 },
+  'one sender, 50 receivers, window 256': { load: { members: 51, window: 256, size: 300 }, participants: 51 },
   '100 topics of 2, request and response': { load: { topics: 100, pingpong: true, size: 300 }, participants: 200 },
   'one topic of 2, window 1024': { load: { members: 2, window: 1024, size: 300 }, participants: 2 },
 }

@@ -164,7 +164,7 @@ static void fill(const struct store_setup *setup, uint64_t records, uint64_t sec
         send_batch(&f->batches[i]);
     loop_run(f->loop);
     took = (double)(clock_mono_ns() - began_ns) / 1e9;
-    indexing = setup->url.len ? 0 : wait_indexed(f->store, 60 + took);
+    indexing = setup->url.len ? 0 : wait_indexed(f->store, 60 + 4 * took);
     store_health(f->store, &health);
     printf("{\"records\":%llu,\"seconds\":%.3f,\"records_per_s\":%.0f,\"commits\":%llu,"
            "\"index_seconds\":%.3f,\"indexed\":%s}\n",
