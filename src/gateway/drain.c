@@ -155,10 +155,12 @@ void gateway_quiet_workers(struct gateway *gateway)
         visit_abort(NULL, &(struct gather_part){ .worker = &gateway->workers[i] });
     }
     last_turns(gateway);
-    if (gateway->has_started)
-        recording_server(&gateway->workers[0], S("stop"));
-    for (size_t i = 0; i < gateway->worker_count; i++)
+    for (size_t i = 1; i < gateway->worker_count; i++)
         recorder_close(&gateway->workers[i]);
+    if (gateway->worker_count && gateway->has_started)
+        recording_server(&gateway->workers[0], S("stop")); /* the last of all */
+    if (gateway->worker_count)
+        recorder_close(&gateway->workers[0]);
 }
 
 void gateway_end_workers(struct gateway *gateway)
