@@ -27,8 +27,9 @@ test('empty rooms together hold a bounded number of bytes; the newest are kept',
 });
 
 test('what empty rooms keep of open proposals is counted as well', async (t) => {
+    const proposers = ['alice', 'bob', 'carol', 'dave'];
     const gateway = await startGateway({
-        tokens: people('alice'),
+        tokens: people(...proposers), // more than one, since none may take all
         limits: { rate_messages: 0, rate_bytes: 0 },
         topics: { defaults: { ring_bytes: 0 } },
     }, { workers: 1 });
@@ -36,8 +37,11 @@ test('what empty rooms keep of open proposals is counted as well', async (t) => 
     const payload = { method: 'x', pad: 'x'.repeat(1_000_000) };
     const held = async () => (await gateway.request('GET /topics', { token: 'alice-token' })).json.topics;
 
-    for (let i = 0; i < 80; i++)
-        assert.equal((await gateway.post('alice-token', `t${i}`, envelope('alice', 'mcp/proposal:x', { payload }))).status, 200);
+    for (let i = 0; i < 80; i++) {
+        const who = proposers[i % proposers.length];
+
+        assert.equal((await gateway.post(`${who}-token`, `t${i}`, envelope(who, 'mcp/proposal:x', { payload }))).status, 200);
+    }
     await within((async () => {
         while ((await held()).length > 68)
             await sleep(100);

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, startGateway, takeAll } from './gateway.mjs';
 import { moot } from './moot.mjs';
@@ -85,6 +86,8 @@ test('an export and the database itself verify, and damage in it is named', { sk
     // The gateway runs: its database is verified nevertheless.
     const live = (await lines('verify', ...place(), '--head', report.head, '--json'))[0];
     assert.deepEqual([live.holds, live.has_key], [true, true]);
+    while ((await postgres.query('SELECT 1 FROM moot.checkpoint LIMIT 1')).length === 0)
+        await sleep(50); // it signs within a second
     await gateway.kill();
     const verify = async (...args) => {
         const { status, stdout } = await audit('verify', '--json', ...place(), ...args);
