@@ -414,9 +414,10 @@ static void gateway_done(struct gateway *gateway)
     gateway_quiet_workers(gateway);
     exporter_stop(gateway->exporter);
     if (gateway->store)
-        store_close(gateway->store); /* its answers still go to the loops */
+        store_stop(gateway->store); /* its answers still go to the loops, */
     exporter_free(gateway->exporter);
     gateway_end_workers(gateway);
+    store_close(gateway->store); /* which may have asked how it is */
     gateway_close_listeners(gateway);
     free(gateway->listen_fds);
     identity_unref(gateway->local);

@@ -99,12 +99,32 @@ enum err store_open(const struct store_setup *setup, struct store **ret, char **
     return OK;
 }
 
-static void store_free(struct store *store)
+void store_stop(struct store *store)
 {
+    bool has_writer;
+
+    (void)pthread_mutex_lock(&store->mutex);
+    store->is_closing = true;
+    has_writer = store->has_writer;
+    (void)pthread_cond_signal(&store->wake);
+    (void)pthread_mutex_unlock(&store->mutex);
+    if (has_writer)
+        (void)pthread_join(store->writer, NULL);
+    store->has_writer = false;
     reader_pool_free(store->readers);
+    store->readers = NULL;
     indexer_free(store->indexer);
+    store->indexer = NULL;
     if (store->engine)
         store->ops->close(store->engine);
+    store->engine = NULL;
+}
+
+void store_close(struct store *store)
+{
+    if (!store)
+        return;
+    store_stop(store);
     store_group_done(&store->group);
     store_audit_free(store->audit);
     audit_redactor_free(store->plain);
@@ -114,22 +134,6 @@ static void store_free(struct store *store)
     free(store->data);
     free(store->url);
     free(store);
-}
-
-void store_close(struct store *store)
-{
-    bool has_writer;
-
-    if (!store)
-        return;
-    (void)pthread_mutex_lock(&store->mutex);
-    store->is_closing = true;
-    has_writer = store->has_writer;
-    (void)pthread_cond_signal(&store->wake);
-    (void)pthread_mutex_unlock(&store->mutex);
-    if (has_writer)
-        (void)pthread_join(store->writer, NULL);
-    store_free(store);
 }
 
 /* --- what is handed over --- */

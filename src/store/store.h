@@ -44,6 +44,9 @@ enum err store_open(const struct store_setup *setup, struct store **ret, char **
 
 /* Waits for what was handed over and signs a last checkpoint. Answers are still posted:
  * loops are freed after this. */
+void store_stop(struct store *store);
+
+/* The same, where it has not been done, and frees it. */
 void store_close(struct store *store);
 
 /* --- tokens; blocking --- */
