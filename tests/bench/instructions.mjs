@@ -30,6 +30,7 @@ const RING_BYTES = 4 << 20
 const WARM_BATCH = 50
 const SIZE = 300
 const LARGE = 64 << 10
+const GATHERED_MS = 60 // more than records gather before they are written
 const NEWCOMER = 2 * MANY
 const ARGUERS = NEWCOMER + 1 // from here on participants may call by their arguments only
 const PARTICIPANTS = ARGUERS + 2 * MANY
@@ -160,8 +161,9 @@ async function recording(server, { rounds }) {
   return { message: inclusive / (rounds * batch), profile: { part, messages: rounds * batch } }
 }
 
-// Until the writer has given back what it was given.
+// Until what nobody waits for was handed over, and the writer has given it back.
 async function written(server) {
+  await new Promise(resolve => setTimeout(resolve, GATHERED_MS))
   for (;;) {
     const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text()
 
