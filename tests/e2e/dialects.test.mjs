@@ -308,6 +308,8 @@ test('D3, D16, D17: routing, echo and replay in dots', async () => {
     const request = ann.send(say('slash', 'ann', 'mcp/request:tools/list', { to: ['bob'], payload: { method: 'tools/list' } }));
     assert.equal((await bob.next()).kind, 'mcp.request.tools/list', 'no echo of what it said itself');
     const switched = bob.send(say('dotted', 'bob', 'participant.routing', { payload: { mode: 'all' } }));
+    const fence = bob.send(say('dotted', 'bob', 'chat.message', { payload: { text: 'it has been heard' } }));
+    await expect(ann, (json) => json.id === fence.id);
     const seen = ann.chat('seen', { to: ['cyd'] });
     const next = await expect(bob, (json) => json.id === seen.id || json.correlation_id === switched.id);
     assert.equal(next.id, seen.id);
