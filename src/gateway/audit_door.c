@@ -114,30 +114,6 @@ static const char *set_event(struct question *q, struct str value)
     return NULL;
 }
 
-static const char *set_topic(struct question *q, struct str value)
-{
-    q->read.query.topic = value;
-    return NULL;
-}
-
-static const char *set_participant(struct question *q, struct str value)
-{
-    q->read.query.participant = value;
-    return NULL;
-}
-
-static const char *set_kind(struct question *q, struct str value)
-{
-    q->read.query.kind = value;
-    return NULL;
-}
-
-static const char *set_verdict(struct question *q, struct str value)
-{
-    q->read.query.verdict = value;
-    return NULL;
-}
-
 static const char *set_thread(struct question *q, struct str value)
 {
     q->read.query.thread = value;
@@ -189,25 +165,37 @@ static const char *set_checkpoints(struct question *q, struct str value)
     return q->is_export || str_eq(value, S("0")) ? NULL : "`checkpoints` is 1 or 0.";
 }
 
+#define TEXT(member) .name = S(#member), .at = offsetof(struct audit_query, member)
 static const struct parameter {
     struct str name;
-    const char *(*set)(struct question *q, struct str value);
+    const char *(*set)(struct question *q, struct str value); /* NULL: any text, */
+    size_t at; /* which is kept here in the query */
     bool is_filter;
 } parameters[] = {
-    { S("since"), set_since, true },
-    { S("until"), set_until, true },
-    { S("event"), set_event, true },
-    { S("topic"), set_topic, true },
-    { S("participant"), set_participant, true },
-    { S("kind"), set_kind, true },
-    { S("verdict"), set_verdict, true },
-    { S("thread"), set_thread, true },
-    { S("text"), set_text, true },
-    { S("order"), set_order, false },
-    { S("limit"), set_limit, false },
-    { S("cursor"), set_cursor, false },
-    { S("checkpoints"), set_checkpoints, false },
+    { .name = S("since"), .set = set_since, .is_filter = true },
+    { .name = S("until"), .set = set_until, .is_filter = true },
+    { .name = S("event"), .set = set_event, .is_filter = true },
+    { TEXT(topic), .is_filter = true },
+    { TEXT(participant), .is_filter = true },
+    { TEXT(kind), .is_filter = true },
+    { TEXT(verdict), .is_filter = true },
+    { .name = S("thread"), .set = set_thread, .is_filter = true },
+    { .name = S("text"), .set = set_text, .is_filter = true },
+    { .name = S("order"), .set = set_order },
+    { .name = S("limit"), .set = set_limit },
+    { .name = S("cursor"), .set = set_cursor },
+    { .name = S("checkpoints"), .set = set_checkpoints },
 };
+#undef TEXT
+
+static const char *set_parameter(const struct parameter *parameter, struct question *q,
+                                 struct str value)
+{
+    if (parameter->set)
+        return parameter->set(q, value);
+    *(struct str *)((char *)&q->read.query + parameter->at) = value;
+    return NULL;
+}
 
 static const struct parameter *find_parameter(struct str name)
 {
@@ -236,7 +224,7 @@ static bool read_parameter(struct question *q, const struct http_param *param,
     else if (param->value.len > TEXT_BYTES)
         wrong = "A parameter has at most 1024 bytes.";
     else
-        wrong = known->set(q, arena_str(&q->arena, param->value));
+        wrong = set_parameter(known, q, arena_str(&q->arena, param->value));
     *seen |= bit;
     q->has_filter |= known->is_filter;
     if (wrong)
