@@ -156,6 +156,7 @@ async function bare({ build, scratch }, say) {
   const directory = scratch ?? newDirectory()
   const rows = []
 
+  mkdirSync(directory, { recursive: true })
   for (const bytes of [512, 4096, 65536, 1 << 20]) {
     say(`bare write and fdatasync of ${bytes} bytes`)
     const { stdout } = await run(join(build, 'tests/bench/record'), ['disk', directory, String(bytes), '2'])
