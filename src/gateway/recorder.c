@@ -122,6 +122,7 @@ static struct store_batch *open_batch(struct worker *worker)
 
     if (!recorder->open) {
         recorder->open = take_spare(worker);
+        recorder->open->batch.can_wait = true;
         recorder->open->ticket = recorder->ticket;
     }
     return &recorder->open->batch;
@@ -132,6 +133,7 @@ static struct store_batch *open_awaited(struct worker *worker)
 {
     struct store_batch *batch = open_batch(worker);
 
+    batch->can_wait = false;
     loop_defer(worker->loop, &worker->recorder.handover);
     return batch;
 }
@@ -195,7 +197,7 @@ static bool is_full(const struct worker *worker)
 
 /* Of a room, which hears of it; or NULL. */
 [[gnu::cold]] static void drop(struct worker *worker, struct live_room *room,
-                               const struct audit_record *record)
+                               struct str topic)
 {
     struct recorder *recorder = &worker->recorder;
 
@@ -208,9 +210,18 @@ static bool is_full(const struct worker *worker)
         list_append(&recorder->gap_rooms, &room->gap_link);
     if (loop_timer_is_set(&recorder->gap_timer))
         return;
-    log_warn("audit.drop", "topic=%s waiting=%zu", LOG_TEXT(record->topic),
+    log_warn("audit.drop", "topic=%s waiting=%zu", LOG_TEXT(topic),
              waiting_bytes(worker));
     loop_timer_set(worker->loop, &recorder->gap_timer, GAP_MS);
+}
+
+static void add_record(struct worker *worker, struct store_batch *batch,
+                       const struct audit_record *record)
+{
+    struct audit_record full = *record;
+
+    full.at_ms = loop_wall_ms(worker->loop);
+    audit_batch_add(&batch->records, &full);
 }
 
 static void note_gap(struct worker *worker, struct str topic, uint64_t count)
@@ -226,10 +237,9 @@ static void note_gap(struct worker *worker, struct str topic, uint64_t count)
     json_put_uint(&w, S("dropped"), count);
     json_object_close(&w);
     /* What tells of drops is not dropped: no more than one for each room. */
-    (void)recorder_note(worker, AUDIT_REQUIRED,
-                        &(struct audit_record){ .event = AUDIT_DROP,
-                                                .topic = topic,
-                                                .body = buf_str(&body) });
+    add_record(worker, open_unawaited(worker),
+               &(struct audit_record){
+                   .event = AUDIT_DROP, .topic = topic, .body = buf_str(&body) });
     buf_done(&body);
 }
 
@@ -297,22 +307,29 @@ bool recorder_is_able(const struct worker *worker)
     return !store_is_failing(store) && store_queued(store) / 2 <= max;
 }
 
+bool recorder_drops(struct live_room *room)
+{
+    if (!is_full(room->worker))
+        return false;
+    drop(room->worker, room, room->room.topic.name);
+    return true;
+}
+
 uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
                        const struct audit_record *record)
 {
-    struct audit_record full = *record;
-    struct store_batch *batch;
+    bool is_awaited = mode == AUDIT_REQUIRED;
 
     if (mode == AUDIT_OFF || worker->recorder.is_closed)
         return 0;
     if (mode == AUDIT_ASYNC && is_full(worker)) {
-        drop(worker, record->topic.len ? room_find(worker, record->topic) : NULL, record);
+        drop(worker, record->topic.len ? room_find(worker, record->topic) : NULL,
+             record->topic);
         return 0;
     }
-    full.at_ms = loop_wall_ms(worker->loop);
-    batch = mode == AUDIT_REQUIRED ? open_awaited(worker) : open_unawaited(worker);
-    audit_batch_add(&batch->records, &full);
-    return mode == AUDIT_REQUIRED ? worker->recorder.ticket : 0;
+    add_record(worker, is_awaited ? open_awaited(worker) : open_unawaited(worker),
+               record);
+    return is_awaited ? worker->recorder.ticket : 0;
 }
 
 void recorder_note_stray(struct worker *worker, const struct audit_record *record)
@@ -323,7 +340,7 @@ void recorder_note_stray(struct worker *worker, const struct audit_record *recor
     if (worker->recorder.is_closed)
         return;
     if (!rate_fits(strays, &stray_rate, 1, loop_now_ms(worker->loop), &unused)) {
-        drop(worker, NULL, record); /* the room has not spoken */
+        drop(worker, NULL, record->topic); /* the room has not spoken */
         return;
     }
     rate_take(strays, &stray_rate, 1);

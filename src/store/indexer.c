@@ -2,11 +2,11 @@
 #include "store/indexer.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -15,7 +15,6 @@
 #include "store/search.h"
 
 enum {
-    LOWEST_PRIORITY = 19,
     GATHER_MS = 200,     /* so long records gather before they are looked at */
     IDLE_MS = 60 * 1000, /* parts that are to be built again announce themselves not */
     RETRY_MS = 5 * 1000,
@@ -162,8 +161,9 @@ static void *run(void *user)
     struct indexer *indexer = user;
     bool has_failed = false;
 
-    /* On Linux the nice value is the thread's own: 0 names the caller. */
-    (void)setpriority(PRIO_PROCESS, 0, LOWEST_PRIORITY);
+    /* Nobody waits for it, since what is not indexed yet is looked through. On Linux this
+     * is the thread's own: 0 names the caller. */
+    (void)sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){});
     while (!atomic_load(&indexer->is_closing)) {
         bool has_more;
         enum err err = work(indexer, &has_more);

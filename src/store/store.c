@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store as its callers see it: opened, asked, handed things. The writer (writer.c)
- * starts with the first job or batch, so that a command that only looks up a token starts
+ * The store as its callers see it: opened, asked, handed things. The writers (turns.c,
+ * writer.c) start with the first job or batch, so that a command that only looks up a token starts
  * no thread.
  */
 #include "store/store.h"
@@ -49,19 +49,6 @@ struct str store_section_name(enum store_section section)
 
 /* --- opening and closing --- */
 
-static void init_queue(struct store *store)
-{
-    pthread_condattr_t attributes;
-
-    (void)pthread_mutex_init(&store->mutex, NULL);
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&store->wake, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    store->end = &store->first;
-    store_group_init(&store->group);
-}
-
 static enum err open_engine(struct store *store, char **ret_why)
 {
     enum err err;
@@ -82,13 +69,13 @@ enum err store_open(const struct store_setup *setup, struct store **ret, char **
 
     if (ret_why)
         *ret_why = NULL;
-    init_queue(store);
+    store_turns_init(store);
+    store_group_init(&store->group);
     store->data = xstrdup(setup->data);
     store->url = str_dup(setup->url);
     store->setup = (struct store_setup){ .data = store->data, .url = str_of(store->url) };
     store->ops = engine_for(&store->setup);
     store->readers = reader_pool_new(&store->setup);
-    store->opener = pthread_self();
     err = open_engine(store, ret_why);
     if (err) {
         store_close(store);
@@ -101,16 +88,7 @@ enum err store_open(const struct store_setup *setup, struct store **ret, char **
 
 void store_stop(struct store *store)
 {
-    bool has_writer;
-
-    (void)pthread_mutex_lock(&store->mutex);
-    store->is_closing = true;
-    has_writer = store->has_writer;
-    (void)pthread_cond_signal(&store->wake);
-    (void)pthread_mutex_unlock(&store->mutex);
-    if (has_writer)
-        (void)pthread_join(store->writer, NULL);
-    store->has_writer = false;
+    store_turns_stop(store);
     reader_pool_free(store->readers);
     store->readers = NULL;
     indexer_free(store->indexer);
@@ -129,54 +107,13 @@ void store_close(struct store *store)
     store_audit_free(store->audit);
     audit_redactor_free(store->plain);
     crypto_wipe(&store->keys, sizeof(store->keys));
-    (void)pthread_cond_destroy(&store->wake);
-    (void)pthread_mutex_destroy(&store->mutex);
+    store_turns_done(store);
     free(store->data);
     free(store->url);
     free(store);
 }
 
 /* --- what is handed over --- */
-
-/* Signals are the main thread's. */
-static void start_writer(struct store *store)
-{
-    sigset_t all, old;
-    int failure;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
-    failure = pthread_create(&store->writer, NULL, store_write_all, store);
-    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (failure) {
-        log_error("store.thread", "errno=%d", failure);
-        abort(); /* like being out of memory */
-    }
-    (void)pthread_setname_np(store->writer, "store");
-    store->has_writer = true;
-}
-
-/* With the mutex held. */
-static void enqueue(struct store *store, struct store_entry *entry)
-{
-    bool was_empty = !store->first;
-
-    assert(!store->is_closing);
-    if (!store->has_writer)
-        start_writer(store);
-    entry->next = NULL;
-    *store->end = entry;
-    store->end = &entry->next;
-    if (was_empty)
-        (void)pthread_cond_signal(&store->wake);
-}
-
-void store_enqueue(struct store *store, struct store_entry *entry)
-{
-    (void)pthread_mutex_lock(&store->mutex);
-    enqueue(store, entry);
-    (void)pthread_mutex_unlock(&store->mutex);
-}
 
 struct audit_change {
     struct store_entry entry;
@@ -199,8 +136,8 @@ void store_set_audit(struct store *store, struct store_audit *audit)
 
     *change = (struct audit_change){ .entry = { .take = change_audit }, .audit = audit };
     (void)pthread_mutex_lock(&store->mutex);
-    if (store->has_writer || store_has_retention(audit))
-        enqueue(store, &change->entry);
+    if (store->has_writers || store_has_retention(audit))
+        store_enqueue(store, &change->entry);
     else
         change_audit(store, &change->entry);
     (void)pthread_mutex_unlock(&store->mutex);
@@ -270,7 +207,7 @@ static bool is_owner(struct store *store)
     pthread_t owner;
 
     (void)pthread_mutex_lock(&store->mutex);
-    owner = store->has_writer ? store->writer : store->opener;
+    owner = store->owner;
     (void)pthread_mutex_unlock(&store->mutex);
     return pthread_equal(owner, pthread_self());
 }

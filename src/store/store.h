@@ -119,6 +119,7 @@ enum err store_item_each(struct store *store, enum store_section section,
 struct store_entry {
     struct store_entry *next;
     void (*take)(struct store *store, struct store_entry *self);
+    bool can_wait;
 };
 
 /* Changes of state and records, made durable together and in their order. */
@@ -128,6 +129,7 @@ struct store_batch {
     struct buf changes;                     /* store_batch_put(), store_batch_remove() */
     struct audit_batch records; /* seq, hash and body_hash are the writer's; so is
                                  * redacting the bodies */
+    bool can_wait;              /* until the machine has nothing better to do */
     enum err err;               /* OK: all of it is durable. ERR_IO: the store was closed
                                  * before it could be */
     struct store_entry entry;   /* the store's, as all below */

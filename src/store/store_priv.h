@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside store/: who owns what. The connection and all that goes with it belong to the
- * thread that opened the store, and to the writer once that runs; the queue is shared.
+ * thread that opened the store, and once the writers run to the one whose turn it is; the
+ * queue is shared.
  */
 #pragma once
 
@@ -38,11 +39,18 @@ struct store_retaining {
     struct str stripped_topic;               /* of this topic; "": of those not named */
 };
 
+/* One of the two that write, in turn (turns.c). */
+struct store_writer {
+    struct store *store;
+    pthread_t thread;
+    pthread_cond_t wake;
+    uint64_t until_ms; /* so long it waits; UINT64_MAX: until it is called */
+};
+
 struct store {
     char *data, *url;
     struct store_setup setup; /* made of these */
     const struct engine_ops *ops;
-    pthread_t opener;
 
     struct engine *engine; /* NULL: it failed and was closed */
     struct store_keys keys;
@@ -64,11 +72,15 @@ struct store {
     atomic_bool is_failing;
 
     pthread_mutex_t mutex; /* guards all below */
-    pthread_cond_t wake;
     struct store_entry *first, **end;
-    bool has_writer;
+    bool has_writers;
     bool is_closing;
-    pthread_t writer;
+    struct store_writer prompt, patient;
+    struct store_writer *writing; /* the connection is its own; NULL: nobody's */
+    pthread_t owner;              /* who has it, or had it last */
+    uint64_t prompt_until_ms;     /* monotonic, as all below: whose turn it is */
+    uint64_t moved_ms; /* the queue began, or something of it was written */
+    uint64_t due_ms; /* there is something to sign or to remove */
     struct store_health health;
     struct indexer *indexer; /* SQLite: from the first record that was written */
 };
@@ -86,10 +98,35 @@ enum err store_end(struct store *store, enum err err);
 /* The store is well, or well again. */
 void store_recovered(struct store *store);
 
+/* One writer's work, until the store closes. */
+void store_write_all(struct store_writer *self);
+
+/* --- turns.c --- */
+
+void store_turns_init(struct store *store);
+
+/* Until all that was queued is written. */
+void store_turns_stop(struct store *store);
+
+void store_turns_done(struct store *store);
+
+/* Waits until it is this one's turn and there is something to do: what is queued is then
+ * in `taken`. False: the store closes; the prompt one is the last to have the
+ * connection. */
+bool store_turn_begin(struct store *store, struct store_writer *self);
+
+/* due_ms: when there is something to sign or to remove. */
+void store_turn_end(struct store *store, uint64_t due_ms);
+
+/* With the mutex held. The writers start with the first entry. */
 void store_enqueue(struct store *store, struct store_entry *entry);
 
-/* The thread of the writer, until the store closes. `user`: the store. */
-void *store_write_all(void *user);
+/* Out of the queue, in order. With the mutex held. */
+struct store_entry *store_queue_take(struct store *store);
+
+/* The same within a turn, when something is queued or the time is up. False: the store
+ * closes. */
+bool store_queue_wait(struct store *store, uint64_t until_ms, struct store_entry **ret);
 
 /* --- retention.c --- */
 

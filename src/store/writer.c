@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The writer. It takes what is queued, makes it one transaction, and tells the loops when
- * that is durable: the slower the disk, the more is committed at once.
+ * What a writer does in its turn: it makes one transaction of what is queued, and tells
+ * the loops when that is durable. The slower the disk, the more is committed at once.
  *
  *     queue ─► taken ─► group: redact, seal, chain, sign ─► engine ─► done
  *                              (once)                       (until it is durable)
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #include "audit/redact.h"
 #include "base/cleanup.h"
@@ -18,60 +16,17 @@
 #include "store/store_priv.h"
 
 enum {
-    GROUP_BYTES = 4 << 20, /* then it is enough for one transaction */
+    GROUP_BYTES = 4 << 20,     /* then it is enough for one transaction, */
+    PATIENT_BYTES = 256 << 10, /* all the more if somebody could come to wait behind it */
     SIGN_RECORDS = 1000,
     SIGN_MS = 1000,
     FIRST_BACKOFF_MS = 100,
     MAX_BACKOFF_MS = 2000,
-    NICER = 10, /* a tenth of what a worker gets, where both want all of a core */
 };
-
-/* --- the queue --- */
 
 static bool has_unsigned(const struct store *store)
 {
     return store->head.seq > store->checkpoint_seq;
-}
-
-/* Waits until something is queued, the store closes, or the time is up. With the mutex
- * held. */
-static void wait_until(struct store *store, uint64_t due_ms)
-{
-    struct timespec due = { .tv_sec = (time_t)(due_ms / 1000),
-                            .tv_nsec = (long)(due_ms % 1000) * 1000000 };
-
-    if (due_ms == UINT64_MAX)
-        (void)pthread_cond_wait(&store->wake, &store->mutex);
-    else
-        (void)pthread_cond_timedwait(&store->wake, &store->mutex, &due);
-}
-
-/* Out of the queue, in order. With the mutex held. */
-static struct store_entry *take_queue(struct store *store)
-{
-    struct store_entry *first = TAKE(store->first);
-
-    store->end = &store->first;
-    return first;
-}
-
-/* Something is taken, or it is time to sign or to remove; false: the store closes. */
-static bool wait_for_work(struct store *store)
-{
-    uint64_t due_ms = store->retaining.due_ms;
-    bool goes_on;
-
-    if (store->taken) /* while the last group was written */
-        return true;
-    if (has_unsigned(store) && store->signed_ms + SIGN_MS < due_ms)
-        due_ms = store->signed_ms + SIGN_MS;
-    (void)pthread_mutex_lock(&store->mutex);
-    while (!store->first && !store->is_closing && clock_mono_ms() < due_ms)
-        wait_until(store, due_ms);
-    store->taken = take_queue(store);
-    goes_on = store->taken || !store->is_closing;
-    (void)pthread_mutex_unlock(&store->mutex);
-    return goes_on;
 }
 
 /* --- jobs --- */
@@ -92,10 +47,17 @@ static void run_job(struct store *store, struct store_entry *entry)
     loop_post(job->loop, &job->mail);
 }
 
+static void hand_over(struct store *store, struct store_entry *entry)
+{
+    (void)pthread_mutex_lock(&store->mutex);
+    store_enqueue(store, entry);
+    (void)pthread_mutex_unlock(&store->mutex);
+}
+
 void store_submit(struct store *store, struct store_job *job)
 {
-    job->entry.take = run_job;
-    store_enqueue(store, &job->entry);
+    job->entry = (struct store_entry){ .take = run_job };
+    hand_over(store, &job->entry);
 }
 
 /* --- connecting again --- */
@@ -120,27 +82,27 @@ static struct store_entry **set_aside(struct store *store, struct store_entry *e
     return end;
 }
 
+static uint64_t next_backoff(struct store *store)
+{
+    store->backoff_ms = store->backoff_ms ? 2 * store->backoff_ms : FIRST_BACKOFF_MS;
+    if (store->backoff_ms > MAX_BACKOFF_MS)
+        store->backoff_ms = MAX_BACKOFF_MS;
+    return store->backoff_ms;
+}
+
 /* Waits before the next attempt; jobs do not wait. False: the store closes. */
 static bool back_off(struct store *store)
 {
-    uint64_t due_ms = clock_mono_ms() + store->backoff_ms;
+    uint64_t due_ms = clock_mono_ms() + next_backoff(store);
     struct store_entry **end = set_aside(store, TAKE(store->taken), &store->taken);
     struct store_entry *fresh;
-    bool is_closing = false;
+    bool goes_on = true;
 
-    while (clock_mono_ms() < due_ms && !is_closing) {
-        (void)pthread_mutex_lock(&store->mutex);
-        if (!store->first && !store->is_closing)
-            wait_until(store, due_ms);
-        fresh = take_queue(store);
-        is_closing = store->is_closing;
-        (void)pthread_mutex_unlock(&store->mutex);
+    while (clock_mono_ms() < due_ms && goes_on) {
+        goes_on = store_queue_wait(store, due_ms, &fresh);
         end = set_aside(store, fresh, end);
     }
-    store->backoff_ms *= 2;
-    if (store->backoff_ms > MAX_BACKOFF_MS)
-        store->backoff_ms = MAX_BACKOFF_MS;
-    return !is_closing;
+    return goes_on;
 }
 
 /* One attempt, behind the wait where one has failed before. False: it is the last one,
@@ -186,10 +148,10 @@ static void join_group(struct store *store, struct store_entry *entry)
 
 void store_commit(struct store *store, struct store_batch *batch)
 {
-    batch->entry.take = join_group;
+    batch->entry = (struct store_entry){ .take = join_group, .can_wait = batch->can_wait };
     batch->bytes = sizeof(*batch) + batch->changes.len + batch->records.bytes.len;
     atomic_fetch_add(&store->queued, batch->bytes);
-    store_enqueue(store, &batch->entry);
+    hand_over(store, &batch->entry);
 }
 
 void store_group_init(struct store_group *group)
@@ -344,7 +306,7 @@ static void note_commit(struct store *store)
     struct store_group *group = &store->group;
 
     store->head = group->head;
-    store->backoff_ms = FIRST_BACKOFF_MS;
+    store->backoff_ms = 0;
     if (group->has_checkpoint) {
         store->checkpoint_seq = group->head.seq;
         store->signed_ms = clock_mono_ms();
@@ -422,41 +384,42 @@ static void retain(struct store *store)
 
 /* --- the thread --- */
 
-static void take_entries(struct store *store)
+/* Batches for one transaction; or what is no batch, by itself. */
+static void take_entries(struct store *store, size_t max_bytes)
 {
+    const struct store_group *group = &store->group;
     struct store_entry *entry;
 
-    while ((entry = store->taken)) {
-        if (entry->take != join_group || store->group.bytes >= GROUP_BYTES)
-            commit_group(store, false);
-        entry = TAKE(store->taken);
-        if (!entry)
-            break;
+    while ((entry = store->taken) && group->bytes < max_bytes) {
+        if (group->first && entry->take != join_group)
+            return;
         store->taken = entry->next;
         entry->take(store, entry);
     }
 }
 
-/* Rooms go before their record: who waits for it leaves the processor to it anyway, and
- * nobody else may be slowed. On Linux the nice value is the thread's own: 0 names the
- * caller. */
-static void stand_back(void)
+/* When there is something to do without anybody's asking. */
+static uint64_t next_due(const struct store *store)
 {
-    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
+    uint64_t due_ms = store->retaining.due_ms;
+
+    if (has_unsigned(store) && store->signed_ms + SIGN_MS < due_ms)
+        due_ms = store->signed_ms + SIGN_MS;
+    return due_ms;
 }
 
-void *store_write_all(void *user)
+void store_write_all(struct store_writer *self)
 {
-    struct store *store = user;
+    struct store *store = self->store;
+    bool is_patient = self == &store->patient;
 
-    stand_back();
-    store->backoff_ms = FIRST_BACKOFF_MS;
-    while (wait_for_work(store)) {
-        take_entries(store);
+    while (store_turn_begin(store, self)) {
+        take_entries(store, is_patient ? PATIENT_BYTES : GROUP_BYTES);
         commit_group(store, false);
         recover_idle(store);
         retain(store);
+        store_turn_end(store, next_due(store));
     }
-    commit_group(store, true);
-    return NULL;
+    if (!is_patient)
+        commit_group(store, true);
 }
