@@ -158,6 +158,9 @@ static int on_commit(void *user, sqlite3 *, const char *database, int pages)
 static enum err open_db(struct sqlite_engine *sqlite, const char *path, int flags,
                         char **ret_why)
 {
+    /* Each allocation would be counted, under one lock for all threads. Heard before the
+     * first connection only, which nobody opens beside another. */
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (sqlite3_open_v2(path, &sqlite->db, flags | SQLITE_OPEN_NOMUTEX, NULL))
         return fail_open(sqlite, path, ret_why);
     (void)sqlite3_extended_result_codes(sqlite->db, 1);
