@@ -51,6 +51,9 @@ void recorder_done(struct worker *worker);
 /* The worker's settings are new. */
 void recorder_apply(struct worker *worker);
 
+/* Is there no place for a record of this room? That it was dropped is then noted. */
+bool recorder_drops(struct live_room *room);
+
 /* Notes a record: at_ms and what the writer fills in are left empty. Returns the ticket
  * to wait for; 0: there is nothing to wait for. Only what is AUDIT_ASYNC may be dropped.
  */

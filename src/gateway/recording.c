@@ -52,25 +52,32 @@ enum err recording_judge(struct admission *a, struct refusal *r)
     return refusal_set(r, ERR_UNAVAILABLE, S(""), "the record cannot be written");
 }
 
+static uint64_t note_admitted(struct live_room *room, struct admission *a,
+                              struct str text)
+{
+    /* Before the record is made up: where the disk is far behind, most are dropped. */
+    if (room->settings->audit == AUDIT_ASYNC && recorder_drops(room))
+        return 0;
+    return recorder_note(room->worker, room->settings->audit,
+                         &(struct audit_record){ .event = AUDIT_ENVELOPE,
+                                                 .topic = a->room->topic.name,
+                                                 .participant = a->sender->id,
+                                                 .kind = a->env.kind.text,
+                                                 .id = a->env.id,
+                                                 .correlation = a->env.correlation_id,
+                                                 .verdict = S("allowed"),
+                                                 .by = admission_by(a),
+                                                 .body = text });
+}
+
 uint64_t recording_admitted(struct admission *a, struct str text)
 {
-    const struct live_room *room = room_of(a);
-    struct worker *worker = room->worker;
-    uint64_t ticket =
-        recorder_note(worker, room->settings->audit,
-                      &(struct audit_record){ .event = AUDIT_ENVELOPE,
-                                              .topic = a->room->topic.name,
-                                              .participant = a->sender->id,
-                                              .kind = a->env.kind.text,
-                                              .id = a->env.id,
-                                              .correlation = a->env.correlation_id,
-                                              .verdict = S("allowed"),
-                                              .by = admission_by(a),
-                                              .body = text });
+    struct live_room *room = room_of(a);
+    uint64_t ticket = note_admitted(room, a, text);
 
     /* What it changes is put into the same batch, at the latest when it is carried out,
      * before the loop goes on. */
-    return a->changes_state ? recorder_ticket(worker) : ticket;
+    return a->changes_state ? recorder_ticket(room->worker) : ticket;
 }
 
 /* What was refused may be anything: bytes that are not even UTF-8 are nothing to be kept
