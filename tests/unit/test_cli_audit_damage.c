@@ -16,6 +16,7 @@ struct target {
     struct stage stage;
     char path[64];
     sqlite3 *db;
+    struct engine *engine; /* that reads it, or NULL */
     struct audit_head head;
 };
 
@@ -39,23 +40,28 @@ static void note_full(struct store_batch *batch, unsigned number)
                                 .body = number % 7 ? str_of(body) : (struct str){} });
 }
 
+/* With a checkpoint behind. */
+static void fill_part(const struct stage *stage, unsigned first, unsigned count)
+{
+    struct loop *loop = loop_new();
+    struct store *store = stage_open(stage);
+    struct handed handed;
+
+    handed_init(&handed, loop);
+    for (unsigned i = 0; i < count; i++)
+        note_full(&handed.batch, first + i);
+    store_commit(store, &handed.batch);
+    store_close(store); /* signs */
+    wait_for(loop, &handed.is_done);
+    CHECK_INT(handed.batch.err, OK);
+    store_batch_done(&handed.batch);
+    loop_free(loop);
+}
+
 static void fill(const struct stage *stage)
 {
-    for (unsigned part = 0; part < PARTS; part++) {
-        struct loop *loop = loop_new();
-        struct store *store = stage_open(stage);
-        struct handed handed;
-
-        handed_init(&handed, loop);
-        for (unsigned i = 1; i <= PART; i++)
-            note_full(&handed.batch, part * PART + i);
-        store_commit(store, &handed.batch);
-        store_close(store); /* signs */
-        wait_for(loop, &handed.is_done);
-        CHECK_INT(handed.batch.err, OK);
-        store_batch_done(&handed.batch);
-        loop_free(loop);
-    }
+    for (unsigned part = 0; part < PARTS; part++)
+        fill_part(stage, part * PART + 1, PART);
 }
 
 static void run(const struct target *t, const char *sql)
@@ -347,52 +353,147 @@ static bool put(const struct target *t, const struct column *column, sqlite3_int
     return result == SQLITE_DONE;
 }
 
-static void flip_bit(const struct target *t, const struct column *column,
-                     sqlite3_int64 seq, const struct value *good, int bit)
+static struct value flipped(const struct value *good, int bit)
 {
     struct value bad = *good;
-    struct audit_report report;
-    bool is_seq = strcmp(column->name, "seq") == 0;
-    sqlite3_int64 first = seq;
 
     bad.bytes[bit / 8] ^= (char)(1 << bit % 8);
     bad.number ^= (sqlite3_int64)(UINT64_C(1) << bit % 64);
+    return bad;
+}
+
+static bool is_seq(const struct column *column)
+{
+    return strcmp(column->name, "seq") == 0;
+}
+
+static void flip_bit(const struct target *t, const struct column *column,
+                     sqlite3_int64 seq, const struct value *good, int bit)
+{
+    struct value bad = flipped(good, bit);
+    struct audit_report report;
+    sqlite3_int64 first = seq;
+
     if (!put(t, column, seq, &bad))
         return;
-    if (is_seq && bad.number > 0 && bad.number < seq)
+    if (is_seq(column) && bad.number > 0 && bad.number < seq)
         first = bad.number;
     report = verify(t, NULL);
     CHECK(report.is_damaged);
     CHECK_INT(report.bad_seq, first);
-    CHECK(put(t, column, is_seq ? bad.number : seq, good));
+    CHECK(put(t, column, is_seq(column) ? bad.number : seq, good));
 }
 
-/* How many records: MOOT_RECORDS. Which ones, a generator says that always says the same.
- */
+/* Which records, a generator says that always says the same. */
+static sqlite3_int64 random_seq(uint64_t *random, uint64_t count)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    return 1 + (sqlite3_int64)(*random % count);
+}
+
+/* Calls `flip` for each bit of the record. */
+static void flip_each_bit(const struct target *t, sqlite3_int64 seq,
+                          void (*flip)(const struct target *t,
+                                       const struct column *column, sqlite3_int64 seq,
+                                       const struct value *good, int bit))
+{
+    for (size_t column = 0; column < COUNT(columns); column++) {
+        struct value good;
+
+        if (!get(t, &columns[column], seq, &good))
+            continue;
+        for (int bit = 0; bit < good.len * 8; bit++)
+            flip(t, &columns[column], seq, &good, bit);
+    }
+}
+
 TEST(each_bit_that_is_flipped_in_the_database_is_named)
 {
-    const char *wanted = getenv("MOOT_RECORDS");
-    long count = wanted ? strtol(wanted, NULL, 10) : 2;
     uint64_t random = 88172645463325252;
     struct target t;
 
     target_init(&t);
-    for (long i = 0; i < count; i++) {
-        sqlite3_int64 seq;
-
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        seq = 1 + (sqlite3_int64)(random % RECORDS);
-        for (size_t column = 0; column < COUNT(columns); column++) {
-            struct value good;
-
-            if (!get(&t, &columns[column], seq, &good))
-                continue;
-            for (int bit = 0; bit < good.len * 8; bit++)
-                flip_bit(&t, &columns[column], seq, &good, bit);
-        }
-    }
+    for (int i = 0; i < 2; i++)
+        flip_each_bit(&t, random_seq(&random, RECORDS), flip_bit);
     CHECK(!verify(&t, NULL).is_damaged);
+    target_done(&t);
+}
+
+/* --- bits of many records, each of which is read by itself --- */
+
+struct chained {
+    const struct audit_head *before;
+    bool holds;
+};
+
+static bool on_next(void *user, const struct audit_record *record)
+{
+    struct chained *c = user;
+    struct audit_record sealed = *record;
+    uint8_t hash[SHA256_BYTES];
+
+    if (record->body_bytes > UINT32_MAX)
+        return false;
+    if (record->body.ptr)
+        audit_seal_body(&sealed);
+    audit_hash(c->before, record, hash);
+    c->holds = record->seq == c->before->seq + 1 &&
+               memcmp(hash, record->hash, SHA256_BYTES) == 0 &&
+               sealed.body_bytes == record->body_bytes &&
+               memcmp(sealed.body_hash, record->body_hash, SHA256_BYTES) == 0;
+    return false;
+}
+
+/* Does the record behind this one hold, as the engine reads it? */
+static bool next_holds(const struct target *t, const struct audit_head *before)
+{
+    struct audit_query next = { .after_seq = before->seq,
+                                .order = AUDIT_OLDEST_FIRST,
+                                .limit = 1 };
+    struct chained c = { .before = before };
+
+    return t->engine->ops->read(t->engine, &next, on_next, &c) == OK && c.holds;
+}
+
+static void flip_bit_of_many(const struct target *t, const struct column *column,
+                             sqlite3_int64 seq, const struct value *good, int bit)
+{
+    struct value bad = flipped(good, bit);
+    struct audit_head before = {};
+    struct value hash;
+
+    if (!get(t, &(struct column){ "record", "hash" }, seq - 1, &hash)) {
+        CHECK_INT(seq, 0);
+        return;
+    }
+    before.seq = (uint64_t)seq - 1;
+    memcpy(before.hash, hash.bytes, SHA256_BYTES);
+    if (!put(t, column, seq, &bad))
+        return;
+    CHECK(!next_holds(t, &before));
+    CHECK(put(t, column, is_seq(column) ? bad.number : seq, good));
+    CHECK(bit || next_holds(t, &before));
+}
+
+/* How many of them: MOOT_RECORDS. */
+TEST(each_bit_of_many_records_that_is_flipped_in_the_database_is_found)
+{
+    enum { MANY = 5000 };
+    const char *wanted = getenv("MOOT_RECORDS");
+    long count = wanted ? strtol(wanted, NULL, 10) : 10;
+    uint64_t random = 88172645463325252;
+    struct target t = {};
+
+    stage_init(&t.stage);
+    fill_part(&t.stage, 1, MANY);
+    CHECK_INT(sqlite3_open(stage_path(&t.stage, "audit.db"), &t.db), SQLITE_OK);
+    run(&t, "PRAGMA synchronous = OFF; PRAGMA ignore_check_constraints = ON;");
+    CHECK_INT(sqlite_engine.open(&t.stage.setup, ENGINE_READER, NULL, &t.engine, NULL),
+              OK);
+    for (long i = 0; i < count; i++)
+        flip_each_bit(&t, 1 + random_seq(&random, MANY - 1), flip_bit_of_many);
+    t.engine->ops->close(t.engine);
     target_done(&t);
 }
