@@ -22,15 +22,10 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "config/mark.h"
+#include "config/servers.h"
 #include "config/topics.h"
 
 enum { CONFIG_FILE_MAX = 1 << 20, CONFIG_NAME_MAX = 128 };
-
-struct config_strs {
-    const struct str *items;
-    size_t count;
-    const struct config_mark *marks; /* one per item */
-};
 
 enum config_switch { CONFIG_UNSET, CONFIG_OFF, CONFIG_ON };
 
@@ -123,6 +118,8 @@ struct config {
     } profiles;
     struct config_limits limits;
     struct config_audit audit;
+    struct config_servers servers;
+    struct config_mcp_files mcp_servers;
     bool compression;
     size_t compression_min; /* bytes */
 

@@ -29,6 +29,15 @@ void crypto_random(void *out, size_t size);
 /* Equality in constant time. */
 bool crypto_equal(const void *a, const void *b, size_t size);
 
+/* Sealed boxes (AES-256-GCM, RFC 5116): a fresh nonce, then the bytes, then the tag.
+ * `about` is not in the box but must be the same when it is opened. ERR_INVALID: another
+ * key, or not what was sealed. */
+enum { SEAL_KEY = 32, SEAL_MORE = 12 + 16 };
+void crypto_seal(const uint8_t key[static SEAL_KEY], struct str about, struct str bytes,
+                 struct buf *out);
+enum err crypto_open(const uint8_t key[static SEAL_KEY], struct str about, struct str box,
+                     struct buf *out);
+
 /* Overwrites memory that held a secret. */
 void crypto_wipe(void *memory, size_t size);
 

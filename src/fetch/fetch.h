@@ -13,8 +13,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "base/err.h"
 #include "base/str.h"
@@ -53,3 +55,52 @@ fetch_post(struct fetch *fetch, const struct fetch_request *request,
 
 /* Ends it without a word. The call is gone, as it is when on_done has begun. */
 void fetch_cancel(struct fetch_call *call);
+
+/* --- calls of any method, whose answer is taken as it comes --- */
+
+/* Which addresses may be connected to, judged when a socket is made for one, so that no
+ * name can mean something else by then. With a proxy of the environment only addresses
+ * that stand in the URL can be judged. */
+enum fetch_reach {
+    FETCH_ANYWHERE, /* what the operator wrote */
+    FETCH_PUBLIC,   /* and https alone */
+    FETCH_LOCAL, /* public (https), or loopback: for what a server on this machine says */
+};
+
+/* May it be reached? Private, shared, link-local, multicast, documentation and reserved
+ * ranges of both families are not public, nor are IPv4 addresses inside IPv6 ones. */
+bool fetch_may_reach(enum fetch_reach reach, const struct sockaddr *address);
+
+struct fetch_order {
+    const char *method; /* GET, POST, DELETE */
+    const char *url;    /* http:// or https:// */
+    const char *const *fields;
+    size_t field_count;
+    struct str body; /* copied */
+    enum fetch_reach reach;
+    bool uses_proxies;   /* of the environment: https_proxy, no_proxy, … */
+    uint64_t connect_ms; /* 0: the usual, as the next one */
+    uint64_t silence_ms; /* without a byte; a stream may be silent for longer: 0 */
+    uint64_t timeout_ms; /* of all of it; 0: none */
+    size_t max_answer;   /* bytes of its body, all together; 0: the taker counts */
+};
+
+struct fetch_head {
+    unsigned status;
+    struct str type; /* the media type, small letters, without parameters */
+};
+
+struct fetch_ops {
+    /* The head has come; fetch_field() tells more, until on_done returns. */
+    void (*on_head)(void *user, struct fetch_call *call, const struct fetch_head *head);
+    void (*on_bytes)(void *user, struct str bytes);
+    /* Once, the last; `body` is "". Redirects are answers like any other. */
+    void (*on_done)(void *user, const struct fetch_answer *answer);
+};
+
+/* Never calls back inside. fetch_cancel() ends it, also inside on_head and on_bytes. */
+struct fetch_call *fetch_start(struct fetch *fetch, const struct fetch_order *order,
+                               const struct fetch_ops *ops, void *user);
+
+/* All fields of that name, one per line; "" where there is none. */
+struct str fetch_field(const struct fetch_call *call, struct str name);

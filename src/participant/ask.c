@@ -183,13 +183,15 @@ enum err calls_send_proposal(struct occupant *o, const struct call_terms *terms,
     return give_why(draft_send(o, &draft), &draft, ret_why);
 }
 
-static enum err send_asking(struct occupant *o, enum ask_how how,
+static enum err send_asking(struct occupant *o, const struct asking *asking,
                             struct call_terms *terms, const char **ret_why)
 {
+    const struct say_head about = { .correlation_id = asking->correlation_id };
+    enum ask_how how = asking->how;
     enum err err = ERR_FORBIDDEN;
 
     if (how != ASK_PROPOSE)
-        err = calls_send_request(o, terms, &(struct say_head){}, ret_why);
+        err = calls_send_request(o, terms, &about, ret_why);
     if (err != ERR_FORBIDDEN || how == ASK_CALL)
         return err;
     terms->stage = CALL_PROPOSED;
@@ -207,7 +209,7 @@ enum err occupant_request(struct occupant *o, const struct asking *asking,
     if (err)
         return err;
     terms.id = draft_id(o);
-    err = send_asking(o, asking->how, &terms, ret_why);
+    err = send_asking(o, asking, &terms, ret_why);
     if (err)
         return err;
     give_id(calls_add(o, &terms)->terms.id, ret_id);

@@ -85,6 +85,8 @@ struct asking {
     struct str params; /* JSON; "": of name and arguments */
     struct str arguments;
     struct str reason;
+    struct str correlation_id; /* of the envelope: what it belongs to; "": nothing. Not
+                                * said of what becomes a proposal */
     enum ask_how how;
     uint64_t timeout_ms; /* 0: the default */
     struct ask_ops ops;

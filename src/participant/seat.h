@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -20,4 +22,19 @@ struct seat {
     /* occupant_judged(number) comes when everything sent before has been judged, and
      * every refusal of it was heard. Not at all where the connection breaks before. */
     void (*fence)(struct seat *seat, uint64_t number);
+    /* The welcome has come: the place counts as taken, and the gateway takes and sends
+     * envelopes of this size (0: it does not say). May be NULL. */
+    void (*welcome)(struct seat *seat, size_t envelope_bytes);
+};
+
+/* What a seat tells whoever made it to sit there, never from inside `send` or `fence`. */
+struct seat_ops {
+    /* A place was found: occupant_begin(). The welcome comes next. */
+    void (*on_begin)(void *user, bool resumes);
+    void (*on_text)(void *user, struct str text); /* occupant_hear() */
+    void (*on_judged)(void *user, uint64_t number);
+    /* It was lost: occupant_lost(). `is_final`: for good; else on_begin comes again. */
+    void (*on_lost)(void *user, bool is_final, const char *why);
+    /* Behind which envelope to go on: occupant_last(), or "". */
+    struct str (*on_after)(void *user);
 };

@@ -90,7 +90,11 @@ enum err store_token_remove(struct store *store, struct str name, bool *ret_foun
     X(TOPIC,         "topic")         /* settings made at run time */        \
     X(MEMBER,        "member")        /* settings of one in a topic */       \
     X(RESOURCE,      "resource")      /* of the directory */                 \
-    X(EXPORT,        "export")        /* how far an exporter has come */
+    X(EXPORT,        "export")        /* how far an exporter has come */     \
+    X(SERVER,        "server")        /* an MCP server added at run time */  \
+    X(UPSTREAM,      "upstream")      /* … its era, the pin of its package */ \
+    X(CATALOGUE,     "catalogue")     /* … what it offers, what was seen */  \
+    X(SECRET,        "secret")        /* … its tokens, sealed */
 /* clang-format on */
 
 enum store_section {

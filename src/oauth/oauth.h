@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The client's side of MCP authorization (MCP.md 1.14, 2.1): from a 401 to a token.
+ *
+ *     challenge ─► resource metadata ─► server metadata ─► client id ─► a person signs in
+ *               (RFC 9728)           (RFC 8414, OIDC)   (given, CIMD,  (PKCE S256, state,
+ *                                                        registration)  iss, resource)
+ *               ─► tokens ─► kept, encrypted by the owner ─► refreshed, stepped up (≤ 3)
+ *
+ * Addresses that the server names are fetched under a guard: public and https, or
+ * loopback where the server's own URL is. Issuers are compared as texts. Credentials are
+ * kept by issuer: another issuer is another registration.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "fetch/fetch.h"
+#include "loop/loop.h"
+#include "transport/credential.h"
+
+struct oauth;
+
+enum oauth_revision { OAUTH_2025_03_26, OAUTH_2025_11_25, OAUTH_2026_07_28 };
+
+struct oauth_settings {
+    struct str server_url; /* the resource, before it is made canonical */
+    struct str client_name;
+    struct str redirect_uri;  /* where oauth_returned() is called from */
+    struct str client_id;     /* registered beforehand; "" as the next ones: not */
+    struct str client_secret; /* wiped at the end */
+    struct str metadata_url;  /* CIMD: what is used as client id where that is possible */
+    struct str scopes;        /* asked for in any case, separated by blanks */
+    enum oauth_revision revision;
+    uint64_t sign_in_ms; /* how long a person may take */
+};
+
+struct oauth_ops {
+    /* A person must go there (https, or http on loopback); the whole address is shown,
+     * never opened through a shell. NULL: nobody is there, and it fails. */
+    void (*on_sign_in)(void *user, struct str url);
+    /* The sign-in is over, one way or the other. May be NULL. */
+    void (*on_signed_in)(void *user, enum err err, const char *why);
+    /* To be kept, sealed (crypto_seal); holds tokens and the client's registration. */
+    void (*on_keep)(void *user, struct str json);
+};
+
+struct oauth *oauth_new(struct loop *loop, struct fetch *fetch,
+                        const struct oauth_settings *settings,
+                        const struct oauth_ops *ops, void *user);
+void oauth_free(struct oauth *oauth);
+
+/* What was kept. ERR_INVALID: it is not ours, and is ignored. */
+enum err oauth_restore(struct oauth *oauth, struct str json);
+
+struct credential *oauth_credential(struct oauth *oauth);
+
+/* The query with which the browser came back. ERR_INVALID: it belongs to no sign-in of
+ * ours (state), or another issuer answered. */
+enum err oauth_returned(struct oauth *oauth, struct str query, const char **ret_why);
+
+/* Forgets the tokens. */
+void oauth_sign_out(struct oauth *oauth);
