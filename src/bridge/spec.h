@@ -49,7 +49,7 @@ struct server_spec {
     size_t root_count;
     enum server_mode mode;
     size_t instances; /* pooled: so many; per caller: at most */
-    enum session_era era;
+    enum mcp_era era;
     enum pin_mode pin;
     bool starts_now;  /* not with the first call */
     uint64_t idle_ms; /* without a call before it is stopped; 0: never */

@@ -31,7 +31,7 @@
 #include "transport/credential.h"
 
 struct supervisor;
-struct order;
+struct server_order;
 
 enum server_state {
     SERVER_RESTING,
@@ -53,20 +53,21 @@ struct supervisor_means {
     void *user;
 };
 
-struct question_from {
-    struct question *question;
-    struct order *order; /* that caused it; NULL: none, or it cannot be told which */
+struct server_question {
+    struct mcp_question *question;
+    struct server_order
+        *order; /* that caused it; NULL: none, or it cannot be told which */
 };
 
 struct supervisor_ops {
     void (*on_state)(void *user, enum server_state state, const char *why);
     /* The first instance is ready, or one with other facts. */
-    void (*on_facts)(void *user, const struct session_facts *facts);
+    void (*on_facts)(void *user, const struct mcp_session_facts *facts);
     /* `order`: to whose call it belongs, or NULL. */
-    void (*on_notification)(void *user, const struct message *message,
-                            struct order *order);
-    void (*on_question)(void *user, const struct question_from *from);
-    void (*on_question_gone)(void *user, struct question *question);
+    void (*on_notification)(void *user, const struct mcp_message *message,
+                            struct server_order *order);
+    void (*on_question)(void *user, const struct server_question *from);
+    void (*on_question_gone)(void *user, struct mcp_question *question);
     void (*on_log)(void *user, struct str line);
     /* To be kept: which era it is, and the pin of its package. JSON. */
     void (*on_keep)(void *user, struct str json);
@@ -84,17 +85,17 @@ void supervisor_restore(struct supervisor *supervisor, struct str kept);
  * start anything that rests. Ends with call.ops.on_done, once. ERR_OVERLOAD: too many
  * wait; ERR_UNAVAILABLE: stopped. */
 enum err supervisor_order(struct supervisor *supervisor, struct str caller,
-                          const struct call *call, struct order **ret);
-void supervisor_cancel(struct supervisor *supervisor, struct order *order,
+                          const struct mcp_call *call, struct server_order **ret);
+void supervisor_cancel(struct supervisor *supervisor, struct server_order *order,
                        struct str reason);
-void *order_user(const struct order *order); /* call.user */
+void *server_order_user(const struct server_order *order); /* call.user */
 
 /* To the instance of that caller, or to all ("" ). What rests hears nothing. */
 void supervisor_notify(struct supervisor *supervisor, struct str caller,
                        struct str method, struct str params);
 void supervisor_watch(struct supervisor *supervisor, struct str caller,
                       const struct str *uris, size_t count);
-void supervisor_answer(struct supervisor *supervisor, struct question *question,
+void supervisor_answer(struct supervisor *supervisor, struct mcp_question *question,
                        struct str member, struct str json);
 
 /* A participant has left: its instance is stopped, its orders are cancelled. */

@@ -4,8 +4,8 @@
  * pipes of a child, or over HTTP. The session is pure and knows no descriptor; a carrier
  * knows no method, but for what HTTP wants to be told in headers.
  *
- *     session ──send, drop, close──► carrier ──► server
- *             ◄──session_hear, session_mishap, session_ended──
+ *     session ──send, drop, settled, renew──► carrier ──► server
+ *             ◄── mcp_session_hear(), …_mishap(), …_ended() ──
  */
 #pragma once
 
@@ -44,7 +44,7 @@ struct carrier_ops {
 
 struct carrier {
     const struct carrier_ops *ops;
-    void *session; /* struct session, whom it tells; set by session_new() */
+    void *session; /* struct mcp_session, whom it tells; set by mcp_session_new() */
 };
 
 enum mishap_type {

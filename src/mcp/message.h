@@ -13,15 +13,15 @@
 #include "base/str.h"
 #include "json/scan.h"
 
-enum message_type {
+enum mcp_message_type {
     MESSAGE_REQUEST,
     MESSAGE_NOTIFICATION,
     MESSAGE_RESULT,
     MESSAGE_ERROR, /* its id may be missing, or null */
 };
 
-struct message {
-    enum message_type type;
+struct mcp_message {
+    enum mcp_message_type type;
     struct json_span id;     /* a string or a number; text.ptr NULL: none */
     struct str method;       /* as it stands: one with escapes is none of MCP's */
     struct json_span params; /* an object; text.ptr NULL: none, like the next two */
@@ -32,33 +32,35 @@ struct message {
 
 /* ERR_INVALID (`what`, static, says why), ERR_UTF8, ERR_TOO_DEEP. What is none of the
  * four, or has a name twice at the top, is invalid. */
-enum err message_read(struct str text, size_t max_depth, struct message *ret,
-                      const char **ret_what);
+enum err mcp_message_read(struct str text, size_t max_depth, struct mcp_message *ret,
+                          const char **ret_what);
 
 /* 2025-03-26 knows batches: the items of an array, or the one message that the text is.
  * `next` is false at the end and on failure. An empty array is ERR_INVALID. */
-struct message_walk {
+struct mcp_message_walk {
     struct json_scan scan;
     struct str single;
     bool is_batch, is_over;
 };
-enum err message_walk_begin(struct message_walk *walk, struct str text, size_t max_depth);
-bool message_walk_next(struct message_walk *walk, struct str *ret, enum err *ret_err);
+enum err mcp_message_walk_begin(struct mcp_message_walk *walk, struct str text,
+                                size_t max_depth);
+bool mcp_message_walk_next(struct mcp_message_walk *walk, struct str *ret,
+                           enum err *ret_err);
 
 /* Of an answer to what we asked: our ids are numbers. False: it is none of them. */
-bool message_number(struct json_span id, uint64_t *ret);
+bool mcp_message_number(struct json_span id, uint64_t *ret);
 
 /* A string that stands at a path inside an object, as it is ("_meta", "progressToken");
  * text.ptr NULL: there is none. The object was scanned before. */
-struct json_span message_find(struct json_span object, const struct str *path,
-                              size_t depth);
+struct json_span mcp_message_find(struct json_span object, const struct str *path,
+                                  size_t depth);
 
 /* Writing: one line without line ends, which is what stdio needs. Finished JSON that is
  * given is copied without the white space between its tokens. */
-void message_put_request(struct buf *out, uint64_t id, struct str method,
-                         struct str params);
-void message_put_notification(struct buf *out, struct str method, struct str params);
+void mcp_message_put_request(struct buf *out, uint64_t id, struct str method,
+                             struct str params);
+void mcp_message_put_notification(struct buf *out, struct str method, struct str params);
 
 /* `member` is "result" or "error". */
-void message_put_answer(struct buf *out, struct json_span id, struct str member,
-                        struct str json);
+void mcp_message_put_answer(struct buf *out, struct json_span id, struct str member,
+                            struct str json);

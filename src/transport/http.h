@@ -31,7 +31,7 @@ struct http_carrier_settings {
 };
 
 struct http_carrier_ops {
-    /* The server cannot be reached, or ended what cannot go on; session_ended() was
+    /* The server cannot be reached, or ended what cannot go on; mcp_session_ended() was
      * called before. May be freed inside. */
     void (*on_ended)(void *user, const char *why);
 };

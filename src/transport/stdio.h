@@ -31,8 +31,8 @@ struct stdio_ops {
     void (*on_log)(void *user, struct str line);
     /* A line of output that is no message: told, and ignored (STDIO-03). */
     void (*on_noise)(void *user, struct str line);
-    /* The last: nothing of it is left. session_ended() has been called before. The stdio
-     * may be freed inside. */
+    /* The last: nothing of it is left. mcp_session_ended() has been called before. The
+     * stdio may be freed inside. */
     void (*on_ended)(void *user, const struct child_end *end);
 };
 
