@@ -13,7 +13,12 @@
 #include "store/conversation.h"
 #include "store/postgres_priv.h"
 
-enum { PAGE = 256, MATCH_BYTES = 64 << 10 };
+enum {
+    PAGE = 256,
+    RARE_PAGE = 4096, /* each page of what is rare looks for all of it */
+    SAMPLE = 4096,    /* records that are looked through to see how rare */
+    MATCH_BYTES = 64 << 10,
+};
 
 enum column {
     SEQ,
@@ -39,6 +44,7 @@ struct walk {
     void *user;
     struct bounds bounds;
     struct buf match; /* a tsquery; "": everything */
+    bool is_rare;     /* what it asks for: go by the lexemes, not along the record */
     size_t rows;      /* of this page */
     size_t count;     /* given */
     bool is_over;     /* enough were given */
@@ -150,6 +156,8 @@ static bool on_row(void *user, struct postgres *pg, const PGresult *row)
     return !walk->is_over;
 }
 
+/* Between the bounds. The planner cannot know how rare a word is: in an order that is no
+ * column's it has to go by the lexemes. */
 static enum err read_page(struct walk *walk, size_t limit)
 {
     bool has_bodies = walk->query->text.ptr || !walk->query->without_bodies;
@@ -160,11 +168,11 @@ static enum err read_page(struct walk *walk, size_t limit)
     (void)snprintf(sql, sizeof(sql),
                    "SELECT seq, at_ms, event, topic, participant, kind, id, correlation,"
                    " verdict, by, body_bytes, body_hash, hash, %s FROM moot.record"
-                   " WHERE seq > $1::bigint AND seq < $2::bigint%s ORDER BY seq %s"
+                   " WHERE seq > $1::bigint AND seq < $2::bigint%s ORDER BY seq%s %s"
                    " LIMIT $3::bigint",
                    has_bodies ? "body" : "NULL::bytea",
                    walk->match.len ? " AND words @@ $4::text::tsquery" : "",
-                   is_up(walk) ? "ASC" : "DESC");
+                   walk->is_rare ? " + 0" : "", is_up(walk) ? "ASC" : "DESC");
     postgres_arg_number(&args, walk->bounds.above);
     postgres_arg_number(&args, walk->bounds.below);
     postgres_arg_number(&args, limit);
@@ -182,12 +190,59 @@ static enum err look_at_clock(const struct engine *engine)
     return engine->until_ns && clock_mono_ns() >= engine->until_ns ? ERR_AGAIN : OK;
 }
 
+/* How many are left? The newest is the last number, since there are no gaps. */
+static enum err count_records(struct walk *walk, uint64_t *ret)
+{
+    struct audit_head head;
+    uint64_t unused, last;
+    enum err err = walk->pg->engine.ops->head(&walk->pg->engine, &head, &unused);
+
+    if (err)
+        return err;
+    last = walk->bounds.below - 1 < head.seq ? walk->bounds.below - 1 : head.seq;
+    *ret = last > walk->bounds.above ? last - walk->bounds.above : 0;
+    walk->bounds.below = last + 1;
+    return OK;
+}
+
+/* Looks through the first of them, and so finds out what is cheaper for the rest. Of N
+ * records a share d fits: along the record `limit / d` have to be read, by the lexemes
+ * `d * N`. */
+static enum err search_sample(struct walk *walk, size_t limit)
+{
+    struct bounds all;
+    uint64_t count, edge;
+    double share;
+    enum err err = count_records(walk, &count);
+
+    if (err || count <= SAMPLE)
+        return err;
+    all = walk->bounds;
+    edge = is_up(walk) ? all.above + SAMPLE : all.below - SAMPLE;
+    walk->bounds = is_up(walk) ? (struct bounds){ all.above, edge + 1 }
+                               : (struct bounds){ edge - 1, all.below };
+    err = read_page(walk, limit);
+    share = (double)walk->rows / SAMPLE;
+    walk->is_rare = share * share * (double)count < (double)limit;
+    if (walk->rows < limit)
+        move_on(walk, edge);
+    if (is_up(walk))
+        walk->bounds.below = all.below;
+    else
+        walk->bounds.above = all.above;
+    return err;
+}
+
 static enum err search(struct walk *walk)
 {
-    size_t page =
-        walk->query->limit && walk->query->limit < PAGE ? walk->query->limit : PAGE;
+    size_t limit = walk->query->limit;
+    size_t page = limit && limit < PAGE ? limit : PAGE;
     enum err err = engine_is_cancelled(&walk->pg->engine) ? ERR_CLOSED : OK;
 
+    if (!err && walk->match.len)
+        err = search_sample(walk, page);
+    if (walk->is_rare && page == PAGE)
+        page = RARE_PAGE;
     while (!err && !walk->is_over) {
         err = read_page(walk, page);
         if (err || walk->rows < page)

@@ -12,6 +12,7 @@
 #include "audit/chain.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/xalloc.h"
 #include "store/conversation.h"
 #include "store/engine.h"
 #include "store_stage.h"
@@ -310,6 +311,92 @@ TEST(pages_follow_each_other_while_records_arrive)
     engine->ops->close(engine);
     buf_done(&wanted);
     buf_done(&got);
+    suite_done(&stage);
+}
+
+/* --- many --- */
+
+enum { MANY = 9000 };
+
+/* How often a word stands among many: in each so-manyth of them. */
+static const struct frequency {
+    struct str word;
+    uint64_t every; /* 0: nowhere */
+} frequencies[] = {
+    { S("always"), 1 },   { S("often"), 2 },     { S("sometimes"), 17 },
+    { S("rarely"), 613 }, { S("seldom"), 1500 }, { S("never"), 0 },
+};
+
+static inline void fill_many(const struct stage *stage)
+{
+    struct audit_record *records = xcalloc(MANY, sizeof(*records));
+    struct arena arena;
+    struct buf text;
+
+    arena_init(&arena, 1 << 24);
+    buf_init(&text, 256);
+    for (uint64_t i = 0; i < MANY; i++) {
+        buf_clear(&text);
+        buf_put(&text, S("{\"text\":\""));
+        FOR_EACH_CASE(f, frequencies)
+            if (f->every && (i + 1) % f->every == 0)
+                buf_putf(&text, STR_FMT " ", STR_ARG(f->word));
+        buf_put(&text, S("\"}"));
+        records[i] = (struct audit_record){ .at_ms = FIRST_MS + i,
+                                            .event = AUDIT_ENVELOPE,
+                                            .topic = S("room"),
+                                            .body = arena_str(&arena, buf_str(&text)) };
+    }
+    append(stage, records, MANY);
+    buf_done(&text);
+    arena_done(&arena);
+    free(records);
+}
+
+/* What the question should find. */
+static inline void want(const struct frequency *f, const struct audit_query *query,
+                        struct buf *out)
+{
+    size_t count = 0;
+
+    buf_clear(out);
+    for (uint64_t i = 1; f->every && i <= MANY && count < query->limit; i++) {
+        uint64_t seq = query->order == AUDIT_OLDEST_FIRST ? i : MANY + 1 - i;
+
+        if (seq % f->every || !is_behind(query, seq))
+            continue;
+        buf_putf(out, "%llu ", (unsigned long long)seq);
+        count++;
+    }
+}
+
+TEST(what_is_rare_or_frequent_is_found_among_many)
+{
+    static const size_t limits[] = { 1, 100, 1000, MANY };
+    static const uint64_t cursors[] = { 0, 3, 4500, MANY - 2 };
+    struct engine *engine;
+    struct stage stage;
+    struct buf wanted;
+
+    suite_init(&stage);
+    buf_init(&wanted, 1 << 20);
+    fill_many(&stage);
+    suite_index(&stage);
+    engine = open_engine(&stage, ENGINE_READER);
+    FOR_EACH_CASE(f, frequencies)
+        for (int i = 0; i < 2 * (int)COUNT(limits) * (int)COUNT(cursors); i++) {
+            struct audit_query query = {
+                .text = f->word,
+                .order = i % 2 ? AUDIT_OLDEST_FIRST : AUDIT_NEWEST_FIRST,
+                .limit = limits[i / 2 % (int)COUNT(limits)],
+                .after_seq = cursors[i / 2 / (int)COUNT(limits)],
+            };
+
+            want(f, &query, &wanted);
+            CHECK_STR(ask(engine, &query), buf_str(&wanted));
+        }
+    engine->ops->close(engine);
+    buf_done(&wanted);
     suite_done(&stage);
 }
 
