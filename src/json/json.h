@@ -103,6 +103,10 @@ void json_uint(struct json_writer *w, uint64_t value);
 void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
 void json_raw(struct json_writer *w, struct str value); /* finished JSON */
+void json_span(struct json_writer *w, struct json_span value);
+
+/* The members of an object that was scanned, as they stand, but for those named. */
+void json_put_members(struct json_writer *w, struct str object, struct str_list without);
 
 /* key and value in one call, the common case */
 void json_put_str(struct json_writer *w, struct str key, struct str value);

@@ -125,6 +125,41 @@ void json_raw(struct json_writer *w, struct str value)
     buf_put(w->out, value);
 }
 
+void json_span(struct json_writer *w, struct json_span value)
+{
+    struct str raw = value.text;
+
+    if (value.type == JSON_STRING)
+        raw = (struct str){ raw.ptr - 1, raw.len + 2 };
+    json_raw(w, raw);
+}
+
+static bool is_among(struct json_span key, struct str_list names)
+{
+    for (size_t i = 0; i < names.count; i++)
+        if (json_string_is(key, names.items[i]))
+            return true;
+    return false;
+}
+
+void json_put_members(struct json_writer *w, struct str object, struct str_list without)
+{
+    struct json_scan scan;
+    struct json_member m;
+    enum err err;
+
+    json_scan_init(&scan, object, JSON_MAX_DEPTH);
+    err = json_object_begin(&scan);
+    while (!err && json_object_next(&scan, &m, &err)) {
+        if (is_among(m.key, without))
+            continue;
+        json_span(w, m.key);
+        buf_putc(w->out, ':');
+        w->needs_comma = false;
+        json_span(w, m.value);
+    }
+}
+
 void json_bool(struct json_writer *w, bool value)
 {
     json_raw(w, value ? S("true") : S("false"));

@@ -44,7 +44,9 @@ struct carrier_ops {
 
 struct carrier {
     const struct carrier_ops *ops;
-    void *session; /* struct mcp_session, whom it tells; set by mcp_session_new() */
+    void *session;     /* struct mcp_session, whom it tells; set by mcp_session_new() */
+    bool drop_cancels; /* set by the carrier: HTTP, where in the modern era a stream that
+                        * is closed needs no notifications/cancelled */
 };
 
 enum mishap_type {

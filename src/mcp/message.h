@@ -50,13 +50,13 @@ bool mcp_message_walk_next(struct mcp_message_walk *walk, struct str *ret,
 /* Of an answer to what we asked: our ids are numbers. False: it is none of them. */
 bool mcp_message_number(struct json_span id, uint64_t *ret);
 
-/* A string that stands at a path inside an object, as it is ("_meta", "progressToken");
- * text.ptr NULL: there is none. The object was scanned before. */
+/* What stands at a path inside an object ("_meta", "progressToken"), the first where a
+ * name stands twice; text.ptr NULL: nothing. The object was scanned before. */
 struct json_span mcp_message_find(struct json_span object, const struct str *path,
                                   size_t depth);
 
-/* Writing: one line without line ends, which is what stdio needs. Finished JSON that is
- * given is copied without the white space between its tokens. */
+/* Writing: one line, which is what stdio needs. Finished JSON that is given is copied
+ * without the line ends between its tokens. */
 void mcp_message_put_request(struct buf *out, uint64_t id, struct str method,
                              struct str params);
 void mcp_message_put_notification(struct buf *out, struct str method, struct str params);

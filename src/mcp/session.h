@@ -3,9 +3,8 @@
  * A session is what an MCP client does towards one server, in both eras, over whatever
  * carries its messages (carrier.h). Pure: time and texts are arguments.
  *
- *     probing ─► opening ─► ready ─► ended          modern: discover, then ready
- *        └ silence, other errors ─► legacy          legacy: initialize, initialized,
- * ready
+ *     probing ─► opening ─► ready ─► ended      modern: discover, then ready
+ *        └ silence, other errors ─► legacy      legacy: initialize, initialized, ready
  *
  * It hides the difference of the eras from its owner: what a server asks during a call
  * comes as a question bound to that call, whether it came as a request (legacy) or as
@@ -94,9 +93,11 @@ const struct mcp_session_facts *mcp_session_facts(const struct mcp_session *sess
 
 /* --- from the carrier --- */
 
-/* `via`: the call on whose stream it came; 0: a common one. */
-void mcp_session_hear(struct mcp_session *session, struct str text, uint64_t via,
+/* `via`: the request (parcel.call) on whose stream it came; 0: a common one. False: it is
+ * no message, and was passed over. */
+bool mcp_session_hear(struct mcp_session *session, struct str text, uint64_t via,
                       uint64_t now_ms);
+/* `call` as in parcel.call. */
 void mcp_session_mishap(struct mcp_session *session, uint64_t call,
                         const struct mishap *mishap, uint64_t now_ms);
 void mcp_session_ended(struct mcp_session *session, const char *why, uint64_t now_ms);

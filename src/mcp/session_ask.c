@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a server asks its client, and what becomes of it. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "mcp/session_priv.h"
+
+static void refuse(struct mcp_session *session, struct json_span id, struct str code,
+                   struct str message)
+{
+    struct json_writer w;
+
+    buf_clear(&session->params);
+    json_write_init(&w, &session->params);
+    json_object_open(&w);
+    json_key(&w, S("code"));
+    json_raw(&w, code);
+    json_put_str(&w, S("message"), message);
+    json_object_close(&w);
+    (void)session_answer(session, id, S("error"), buf_str(&session->params));
+}
+
+/* ELIC-02: a mode that we did not declare. */
+static bool is_undeclared_mode(const struct mcp_session *session, struct json_span params)
+{
+    struct json_span mode = mcp_message_find(params, (struct str[]){ S("mode") }, 1);
+
+    if (!mode.text.ptr || json_string_is(mode, S("form")))
+        return false;
+    return !json_string_is(mode, S("url")) || !session->settings.has_url_elicitation;
+}
+
+/* "", or the code that refuses it. */
+static struct str question_fault(const struct mcp_session *session, struct str method,
+                                 struct json_span params)
+{
+    const struct {
+        struct str method;
+        bool is_declared;
+    } known[] = {
+        { S("sampling/createMessage"), session->settings.has_sampling },
+        { S("elicitation/create"), session->settings.has_elicitation },
+        { S("roots/list"), session->settings.has_roots },
+    };
+
+    for (size_t i = 0; i < COUNT(known); i++)
+        if (known[i].is_declared && str_eq(method, known[i].method))
+            return i == 1 && is_undeclared_mode(session, params) ? S("-32602") : S("");
+    return S("-32601");
+}
+
+static struct question *question_new(struct mcp_session *session, struct json_span id,
+                                     struct str method, struct str params)
+{
+    struct question *q = xcalloc(1, sizeof(*q));
+
+    q->texts = xmalloc(id.text.len + method.len + params.len + 1);
+    q->id = id;
+    q->id.text = text_keep(q->texts, id.text);
+    q->asked.method = text_keep(q->texts + id.text.len, method);
+    q->asked.params = text_keep(q->texts + id.text.len + method.len, params);
+    session->question_count++;
+    list_append(&session->questions, &q->link);
+    return q;
+}
+
+static void question_free(struct mcp_session *session, struct question *q)
+{
+    session->question_count--;
+    list_remove(&q->link);
+    free(q->texts);
+    free(q);
+}
+
+/* Each hop answers its own pings (PING-01). A modern server asks nothing this way, and is
+ * told nothing. */
+void question_hear(struct mcp_session *session, const struct mcp_message *message,
+                   uint64_t via)
+{
+    struct str fault = question_fault(session, message->method, message->params);
+    struct question *q;
+
+    if (session_is_modern(session))
+        return;
+    if (str_eq(message->method, S("ping"))) {
+        (void)session_answer(session, message->id, S("result"), S("{}"));
+    } else if (session->stage != STAGE_READY) {
+        refuse(session, message->id, S("-32600"), S("the session is not open"));
+    } else if (fault.len) {
+        refuse(session, message->id, fault, S("this client cannot be asked that"));
+    } else if (session->question_count >= session->settings.max_questions) {
+        refuse(session, message->id, S("-32603"), S("too many questions"));
+    } else {
+        q = question_new(session, message->id, message->method, message->params.text);
+        q->asked.call = call_behind(session, message, via);
+        q->call = call_find(session, q->asked.call);
+        session->ops.on_question(session->user, &q->asked);
+    }
+}
+
+void mcp_question_answer(struct mcp_session *session, struct mcp_question *question,
+                         struct str member, struct str json, uint64_t now_ms)
+{
+    struct question *q = CONTAINER_OF(question, struct question, asked);
+
+    session->now_ms = now_ms;
+    (void)session_answer(session, q->id, member, json);
+    question_free(session, q);
+}
+
+/* It leaves the list before somebody answers another one. */
+static void question_drop(struct mcp_session *session, struct question *q)
+{
+    list_remove(&q->link);
+    session->ops.on_question_gone(session->user, &q->asked);
+    question_free(session, q);
+}
+
+void question_hear_cancelled(struct mcp_session *session,
+                             const struct mcp_message *message)
+{
+    static const struct str name[] = { S("requestId") };
+    struct json_span id = mcp_message_find(message->params, name, 1);
+    struct question *q;
+
+    LIST_FOREACH(q, &session->questions, link)
+        if (q->id.type == id.type && str_eq(q->id.text, id.text)) {
+            question_drop(session, q);
+            return;
+        }
+}
+
+static struct question *question_of(const struct mcp_session *session,
+                                    const struct call *call)
+{
+    struct question *q;
+
+    LIST_FOREACH(q, &session->questions, link)
+        if (!call || q->call == call)
+            return q;
+    return NULL;
+}
+
+void questions_drop(struct mcp_session *session, const struct call *call)
+{
+    struct question *q;
+
+    while ((q = question_of(session, call)) != NULL) {
+        if (session->stage != STAGE_OVER)
+            refuse(session, q->id, S("-32603"), S("nobody waits for it any more"));
+        question_drop(session, q);
+    }
+}
+
+void questions_free(struct mcp_session *session)
+{
+    struct question *q;
+
+    LIST_FOREACH(q, &session->questions, link)
+        question_free(session, q);
+}
