@@ -41,19 +41,21 @@ struct permit {
     const struct sandbox_variable *variables; /* the whole environment, besides PATH,
                                                * HOME, LANG, TMPDIR and the proxy's */
     size_t variable_count;
-    size_t memory;        /* bytes; 0: the default, as the next ones: 512 MiB */
-    size_t processes;     /* 64, threads included */
-    size_t files;         /* 256 open at a time */
-    size_t file_bytes;    /* the largest written: 1 GiB */
+    struct str home;   /* its own folder, to write, made when it starts; "": strict gives
+                        * it an empty one in memory, basic none, off that of ours */
+    size_t memory;     /* bytes; 0: the default, as the next ones: 512 MiB */
+    size_t processes;  /* 64, threads included */
+    size_t files;      /* 256 open at a time */
+    size_t file_bytes; /* the largest written: 1 GiB */
     unsigned cpu_percent; /* of one core, where there is a cgroup: 100 */
-    uid_t uid;            /* started by root: whom it becomes; 0: not given */
-    gid_t gid;
+    uid_t uid;            /* started by root: whom it becomes; 0: 64000, off: root */
+    gid_t gid;            /* 0: the same number */
 };
 
 struct sandbox_command {
     const struct str *words;
     size_t count;
-    struct str folder; /* where it starts; "": a fresh empty one */
+    struct str folder; /* where it starts; "": its home */
 };
 
 struct sandbox_plan; /* immutable, freed with sandbox_plan_free() */
@@ -80,17 +82,19 @@ size_t sandbox_warnings(const struct sandbox_command *command,
 void sandbox_plan_write(const struct sandbox_plan *plan, struct buf *out);
 enum err sandbox_plan_read(struct str bytes, struct sandbox_plan **ret);
 
-/* In a process that was forked for it and has one thread; 0, 1 and 2 are set up. Does not
- * return on success. On failure *ret_why (static) and errno say what could not be done.
- * `send_fd` is called with a listening socket inside the child's own network, for the
- * proxy (NETWORK_HOSTS), before the command starts. */
+/* In a process that was forked for it and has one thread; 0, 1 and 2 are set up, all
+ * other descriptors are closed here. Signals are as a new program expects them, and it
+ * ends with its parent. Does not return on success. On failure *ret_why (static) and
+ * errno say what could not be done. `send_fd` is called with a listening socket inside
+ * the child's own network, for the proxy (NETWORK_HOSTS), before the command starts. */
 enum err sandbox_enter(const struct sandbox_plan *plan,
                        void (*send_fd)(int fd, void *user), void *user,
                        const char **ret_why);
 
-/* The cgroup that the plan has, made by whoever forks, before; "": none. Removing kills
- * all that is in it. */
+/* The cgroup that the plan has, made by whoever forks, before; "": none. The forked
+ * process joins it before it enters. Ending kills all that is in it. */
 enum err sandbox_group_make(const struct sandbox_plan *plan, struct buf *ret_path);
+enum err sandbox_group_join(const char *path);
 void sandbox_group_end(const char *path);
 
 /* Where memory is not limited by a cgroup: bytes that the process and all below it hold

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan for people, and for programs. What it says is read from the plan alone. */
+#include "base/cleanup.h"
+#include "json/json.h"
+#include "sandbox/sandbox_priv.h"
+
+static void put_head(struct buf *out, const char *head)
+{
+    buf_putf(out, "%-10s", head);
+}
+
+/* A word as a shell would need it, so that where one ends can be seen; control bytes do
+ * not reach the terminal. */
+static void put_word(struct buf *out, struct str word)
+{
+    bool is_plain = word.len > 0;
+
+    for (size_t i = 0; i < word.len; i++)
+        if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                    "@%+=:,./_-",
+                    word.ptr[i]) ||
+            !word.ptr[i])
+            is_plain = false;
+    if (is_plain) {
+        buf_put(out, word);
+        return;
+    }
+    buf_putc(out, '\'');
+    for (size_t i = 0; i < word.len; i++) {
+        unsigned char c = (unsigned char)word.ptr[i];
+
+        if (c < 0x20 || c == 0x7f)
+            buf_putf(out, "\\x%02x", c);
+        else if (c == '\'')
+            buf_put(out, S("'\\''"));
+        else
+            buf_putc(out, word.ptr[i]);
+    }
+    buf_putc(out, '\'');
+}
+
+static void explain_command(const struct sandbox_plan *plan, struct buf *out)
+{
+    put_head(out, "command");
+    for (size_t i = 0; i < plan->word_count; i++) {
+        if (i)
+            buf_putc(out, ' ');
+        put_word(out, plan->words[i]);
+    }
+    buf_put(out, S("\n"));
+    put_head(out, "folder");
+    put_word(out, plan->folder);
+    buf_put(out, S("\n"));
+}
+
+static void explain_level(const struct sandbox_plan *plan, struct buf *out)
+{
+    static const char *const levels[] = {
+        "strict: its own file system, processes and network; a filter of system calls",
+        "basic: Landlock and a filter of system calls",
+        "OFF: it may do whatever the user may that it runs as",
+    };
+
+    put_head(out, "sandbox");
+    buf_putf(out, "%s\n", levels[plan->level]);
+    put_head(out, "user");
+    buf_putf(out, "uid %u, gid %u%s\n", plan->uid, plan->gid,
+             plan->uid == 0 ? " (ROOT)" : "");
+}
+
+static void explain_variables(const struct sandbox_plan *plan, struct buf *out)
+{
+    for (size_t i = 0; i < plan->variable_count; i++) {
+        const struct sandbox_variable *variable = &plan->variables[i];
+
+        put_head(out, i ? "" : "variables");
+        buf_put(out, variable->name);
+        buf_putc(out, '=');
+        if (variable->is_secret)
+            buf_put(out, S("***"));
+        else
+            put_word(out, variable->value);
+        buf_put(out, S("\n"));
+    }
+}
+
+static void explain_limits(const struct sandbox_plan *plan, struct buf *out)
+{
+    put_head(out, "limits");
+    buf_putf(out, "memory %zu MiB, %zu processes, %zu open files, %zu MiB per file\n",
+             plan->memory >> 20, plan->processes, plan->files, plan->file_bytes >> 20);
+}
+
+void sandbox_explain(const struct sandbox_plan *plan, struct buf *out)
+{
+    explain_command(plan, out);
+    explain_level(plan, out);
+    explain_variables(plan, out);
+    explain_limits(plan, out);
+}
+
+static void put_words(struct json_writer *w, struct str key, const struct str *words,
+                      size_t count)
+{
+    json_put_strs(w, key, (struct str_list){ words, count });
+}
+
+static void put_variables(struct json_writer *w, const struct sandbox_plan *plan)
+{
+    json_key(w, S("variables"));
+    json_object_open(w);
+    for (size_t i = 0; i < plan->variable_count; i++) {
+        const struct sandbox_variable *variable = &plan->variables[i];
+
+        json_put_str(w, variable->name, variable->is_secret ? S("***") : variable->value);
+    }
+    json_object_close(w);
+}
+
+void sandbox_explain_json(const struct sandbox_plan *plan, struct buf *out)
+{
+    struct json_writer w;
+
+    json_write_init(&w, out);
+    json_object_open(&w);
+    put_words(&w, S("command"), plan->words, plan->word_count);
+    json_put_str(&w, S("folder"), plan->folder);
+    json_put_str(&w, S("sandbox"), str_of(sandbox_level_name(plan->level)));
+    json_put_str(&w, S("network"), str_of(sandbox_network_name(plan->network)));
+    put_words(&w, S("hosts"), plan->hosts, plan->host_count);
+    json_put_uint(&w, S("uid"), plan->uid);
+    put_variables(&w, plan);
+    json_put_uint(&w, S("memory"), plan->memory);
+    json_put_uint(&w, S("processes"), plan->processes);
+    json_put_uint(&w, S("files"), plan->files);
+    json_object_close(&w);
+}
