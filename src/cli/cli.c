@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "spawn/spawn.h"
 
 /* clang-format off */
 static const struct cli_command *const partaking[] = {
@@ -455,6 +456,9 @@ static int run_command(int argc, char **argv)
 
 int cli_run(int argc, char **argv)
 {
+    /* Of nobody's interest who types: what the program runs to start others. */
+    if (argc == 2 && strcmp(argv[1], SPAWNER_WORD) == 0)
+        return spawner_main(SPAWNER_FD);
     hold_streams();
     return end_output(run_command(argc, argv));
 }

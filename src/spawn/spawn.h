@@ -2,16 +2,21 @@
 /*
  * Who starts, reaps and kills children. No other code forks.
  *
- *     loop ── spawn ══ socket ══► spawner ──fork──► sandbox_enter() ──exec──► server
- *     loop ── spawn ══ socket ══►    │ sub-reaper: whatever is orphaned below it is its
- * own └ a socket ends: everything started by it is killed
+ *     loop ── spawn ──┐
+ *     loop ── spawn ──┴─ START ─► spawner ──fork──► keeper ──fork──► sandbox_enter()
+ *       child ◄═════════ a socket ════════════════► keeper             ──exec──► server
  *
  * The *spawner* is the same program again (`moot spawner`, not listed), so it has one
  * thread and nothing in memory. There is at most one per process, started by the main
- * thread when the first server is wanted. Whoever dies, nothing is left: the program ─
- * its sockets end; the spawner ─ children get SIGKILL (parent-death signal; under
- * bubblewrap the whole pid namespace ends), and what they had started falls to the
- * program, which is a sub-reaper as well, kills it, and starts another spawner.
+ * thread when the first server is wanted. A *keeper* is a fork of it for one server, and
+ * the sub-reaper of all that the server starts. Whoever dies, nothing is left:
+ *
+ *     the server ─ its keeper kills what it had started, then tells the end
+ *     the program ─ sockets end: keepers send SIGTERM, and SIGKILL after 300 ms
+ *     a keeper ─ the server gets SIGKILL (parent-death signal; under bubblewrap its whole
+ *         pid namespace ends), what else there was falls to the spawner, which kills it
+ *     the spawner ─ keepers end as if the program had; what is left falls to the program,
+ *         a sub-reaper as well, which kills it and starts another spawner
  */
 #pragma once
 
@@ -28,14 +33,17 @@ struct spawner;
 struct spawn; /* a loop's connection to it */
 struct child;
 
-/* The main thread's alone. ERR_IO. `loop` hears when it dies, and starts it again. */
+/* The main thread's alone. ERR_IO. `loop` hears when it dies, and starts it again. The
+ * process has no other children. */
 enum err spawner_open(struct loop *loop, struct spawner **ret);
 
 /* Ends it, and all children: returns when nothing is left, after at most a second. */
 void spawner_close(struct spawner *spawner);
 pid_t spawner_pid(const struct spawner *spawner);
 
-/* What `moot spawner` does: serves until its sockets have ended. The exit code. */
+/* What `moot spawner` does: serves until its socket has ended. The exit code. */
+#define SPAWNER_WORD "spawner"
+enum { SPAWNER_FD = 3 }; /* where it finds its socket */
 int spawner_main(int control_fd);
 
 /* One per loop, on its thread; `spawner` lives longer. */
