@@ -39,6 +39,7 @@ struct stdio {
     struct child *child; /* NULL: it has ended */
     uint64_t leave_ms, term_ms;
     enum stage stage;
+    const char *broken;   /* what it closed, though it has not ended; NULL: nothing */
     bool is_session_over; /* mcp_session_ended() was called */
     bool is_freed;        /* and will be, when nobody up the stack holds it */
     struct loop_fd in;    /* its standard input */
@@ -80,11 +81,14 @@ static void terminate(struct stdio *stdio)
 
 static void on_leave(struct loop_timer *timer)
 {
-    terminate(CONTAINER_OF(timer, struct stdio, leave));
+    struct stdio *stdio = CONTAINER_OF(timer, struct stdio, leave);
+
+    if (stdio->broken)
+        end_session(stdio, stdio->broken);
+    terminate(stdio);
 }
 
-/* It ends its output: it is about to go, and is given the time for it. */
-static void leave(struct stdio *stdio)
+void stdio_close(struct stdio *stdio)
 {
     if (stdio->stage != STAGE_RUNNING)
         return;
@@ -94,9 +98,13 @@ static void leave(struct stdio *stdio)
     loop_timer_set(stdio->loop, &stdio->leave, stdio->leave_ms);
 }
 
-void stdio_close(struct stdio *stdio)
+/* A server that closes a stream is about to end, and that says more: it is given the
+ * time. */
+static void on_broken(struct stdio *stdio, const char *what)
 {
-    leave(stdio);
+    if (stdio->stage == STAGE_RUNNING)
+        stdio->broken = what;
+    stdio_close(stdio);
 }
 
 /* --- to the server --- */
@@ -105,7 +113,7 @@ static void cannot_write(struct stdio *stdio)
 {
     unwatch(stdio, &stdio->in);
     buf_clear(&stdio->waiting);
-    leave(stdio);
+    on_broken(stdio, "it closed its input");
 }
 
 static void write_waiting(struct stdio *stdio)
@@ -284,12 +292,9 @@ static enum read_outcome read_once(struct lines *lines)
 static void on_out_ready(struct loop_fd *self, uint32_t)
 {
     struct lines *lines = CONTAINER_OF(self, struct lines, fd);
-    struct stdio *stdio = lines->stdio;
 
-    if (read_once(lines) != READ_END)
-        return;
-    end_session(stdio, "it closed its output");
-    leave(stdio);
+    if (read_once(lines) == READ_END)
+        on_broken(lines->stdio, "it closed its output");
 }
 
 static void on_err_ready(struct loop_fd *self, uint32_t)
@@ -299,11 +304,17 @@ static void on_err_ready(struct loop_fd *self, uint32_t)
 
 /* --- the child --- */
 
+/* It is heard from now on: that it started is told first. */
 static void on_started(void *user, pid_t pid, int proxy_fd)
 {
     struct stdio *stdio = user;
 
     stdio->ops.on_started(stdio->user, pid, proxy_fd);
+    if (stdio->is_freed)
+        return;
+    if (loop_fd_add(stdio->loop, &stdio->out.fd) ||
+        loop_fd_add(stdio->loop, &stdio->err.fd))
+        terminate(stdio);
 }
 
 /* Nobody writes any more: what it said last is in the pipes. */
@@ -383,9 +394,7 @@ static bool open_pipes(struct stdio *stdio, int its[static STREAMS])
     return open_pipe(&stdio->in.fd, &its[0], true) &&
            open_pipe(&stdio->out.fd.fd, &its[1], false) &&
            open_pipe(&stdio->err.fd.fd, &its[2], false) &&
-           loop_fd_add(stdio->loop, &stdio->in) == OK &&
-           loop_fd_add(stdio->loop, &stdio->out.fd) == OK &&
-           loop_fd_add(stdio->loop, &stdio->err.fd) == OK;
+           loop_fd_add(stdio->loop, &stdio->in) == OK;
 }
 
 static void prepare(struct stdio *stdio, const struct stdio_settings *settings)
