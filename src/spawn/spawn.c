@@ -18,7 +18,7 @@
 #include "base/xalloc.h"
 #include "spawn/program.h"
 
-enum { START_AGAIN_MS = 500 };
+enum { START_AGAIN_MS = 500, VARIABLES = 16 };
 
 /* --- starting --- */
 
@@ -45,16 +45,32 @@ static bool set_files(posix_spawn_file_actions_t *files, int socket)
            posix_spawn_file_actions_adddup2(files, socket, SPAWNER_FD) == 0;
 }
 
+/* Of the environment only what loading the program needs, where that is somewhere of its
+ * own or has a sanitizer: secrets are the business of plans. */
+static void choose_variables(char *ret[static VARIABLES + 1])
+{
+    size_t count = 0;
+
+    for (char **at = environ; *at && count < VARIABLES; at++) {
+        struct str name = { *at, strcspn(*at, "=") };
+
+        if (str_starts(name, S("LD_")) || str_ends(name, S("SAN_OPTIONS")))
+            ret[count++] = *at;
+    }
+    ret[count] = NULL;
+}
+
 /* The same program, even where another one lies at its path by now. */
 static pid_t run_spawner(int socket)
 {
     static char name[] = "moot", word[] = SPAWNER_WORD;
     char *const words[] = { name, word, NULL };
-    char *const variables[] = { NULL };
+    char *variables[VARIABLES + 1];
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     pid_t pid = 0;
 
+    choose_variables(variables);
     (void)posix_spawnattr_init(&attributes);
     (void)posix_spawn_file_actions_init(&files);
     if (!set_attributes(&attributes) || !set_files(&files, socket) ||
