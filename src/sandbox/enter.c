@@ -3,8 +3,6 @@
  * Carrying a plan out, in a fresh process with one thread: whatever is limited or given
  * up here cannot be taken back by the command.
  */
-#include "sandbox/enter.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -21,6 +19,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "sandbox/levels.h"
 
 /* Whoever of the machine runs out of memory takes this first. */
 static void offer_to_oom(void)
@@ -63,9 +62,12 @@ static bool limit_all(const struct sandbox_plan *plan)
     bool is_set = limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, plan->files) &&
                   limit(RLIMIT_FSIZE, plan->file_bytes) && limit(RLIMIT_RTPRIO, 0);
 
-    if (plan->group == GROUP_NONE)
-        is_set = is_set && limit(RLIMIT_DATA, plan->memory);
-    return is_set;
+    if (plan->group != GROUP_NONE)
+        return is_set;
+    /* Somebody of its own: only its own processes count. */
+    if (plan->is_root && plan->uid != 0)
+        is_set = is_set && limit(RLIMIT_NPROC, plan->processes);
+    return is_set && limit(RLIMIT_DATA, plan->memory);
 }
 
 /* The folder and those above it that are missing. */
@@ -142,10 +144,22 @@ static bool die_with(pid_t parent)
     return getppid() == parent;
 }
 
-static const char *run_open(const struct sandbox_plan *plan, pid_t parent)
+struct filter_rules plan_rules(const struct sandbox_plan *plan)
+{
+    struct filter_rules rules = { .counts_memory = plan->group == GROUP_NONE };
+
+    /* A path leads to sockets of others where nothing is mounted anew. */
+    if (plan->level == SANDBOX_STRICT)
+        rules.sockets = plan->network == NETWORK_NONE ? FILTER_LOCAL_SOCKETS
+                                                      : FILTER_INTERNET_SOCKETS;
+    return rules;
+}
+
+static const char *run_here(const struct sandbox_plan *plan, pid_t parent)
 {
     char **words = enter_words(plan->words, plan->word_count);
     char **variables = environment(plan);
+    const char *why = NULL;
 
     if (!become(plan))
         return "cannot become the user it runs as";
@@ -153,8 +167,45 @@ static const char *run_open(const struct sandbox_plan *plan, pid_t parent)
         return "cannot be ended with its parent";
     if (chdir(plan->folder.ptr) < 0)
         return "cannot enter its folder";
+    if (plan->level == SANDBOX_BASIC)
+        why = basic_confine(plan);
+    if (why)
+        return why;
     execve(words[0], words, variables);
     return "cannot run the command";
+}
+
+static const char *run_strict(const struct sandbox_plan *plan, pid_t parent,
+                              void (*send_fd)(int fd, void *user), void *user)
+{
+    if (!die_with(parent))
+        return "cannot be ended with its parent";
+    if (plan->network == NETWORK_HOSTS) {
+        int fd = network_make();
+
+        if (fd < 0)
+            return "cannot make a network of its own";
+        send_fd(fd, user);
+        (void)close(fd);
+    }
+    return strict_run(plan);
+}
+
+/* What everybody has, whatever the level; NULL, or why not. */
+static const char *prepare(const struct sandbox_plan *plan)
+{
+    /* The descriptor through which a failure is told goes with a successful exec. */
+    if (syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+        return "cannot close what is open";
+    if (plan->is_root != (geteuid() == 0))
+        return "the plan was made by another user";
+    if (!make_home(plan))
+        return "cannot make its home";
+    if (!limit_all(plan))
+        return "cannot set its limits";
+    offer_to_oom();
+    reset_signals();
+    return NULL;
 }
 
 enum err sandbox_enter(const struct sandbox_plan *plan,
@@ -162,22 +213,11 @@ enum err sandbox_enter(const struct sandbox_plan *plan,
                        const char **ret_why)
 {
     pid_t parent = getppid();
+    const char *why = prepare(plan);
 
-    (void)send_fd;
-    (void)user;
-    /* The descriptor through which a failure is told goes with a successful exec. */
-    if (syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
-        *ret_why = "cannot close what is open";
-    else if (plan->is_root != (geteuid() == 0))
-        *ret_why = "the plan was made by another user";
-    else if (!make_home(plan))
-        *ret_why = "cannot make its home";
-    else if (!limit_all(plan))
-        *ret_why = "cannot set its limits";
-    else {
-        offer_to_oom();
-        reset_signals();
-        *ret_why = run_open(plan, parent);
-    }
+    if (!why)
+        why = plan->level == SANDBOX_STRICT ? run_strict(plan, parent, send_fd, user)
+                                            : run_here(plan, parent);
+    *ret_why = why;
     return ERR_IO;
 }

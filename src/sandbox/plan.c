@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "sandbox/sandbox_priv.h"
+#include "sandbox/levels.h"
 
 enum { MAX_TEXT = 256 * 1024 }; /* of words, variables and paths together */
 
@@ -327,26 +327,56 @@ static struct str ours(const char *name, const char *otherwise)
     return str_of(value && *value ? value : otherwise);
 }
 
+struct str plan_home(const struct sandbox_plan *plan)
+{
+    if (plan->home.len)
+        return plan->home;
+    switch (plan->level) {
+    case SANDBOX_STRICT: return S(PLAN_EMPTY_HOME);
+    case SANDBOX_BASIC: break;
+    case SANDBOX_OFF: return ours("HOME", "/");
+    }
+    return S("/");
+}
+
+/* What programs look at to find the one way out. */
+static void put_proxy(struct sandbox_plan *plan)
+{
+    static const struct str names[] = { S("HTTP_PROXY"), S("HTTPS_PROXY"),
+                                        S("http_proxy"), S("https_proxy") };
+    struct sandbox_variable proxy = { .value = S(PROXY_URL) };
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        proxy.name = names[i];
+        put_variable(plan, proxy);
+    }
+    put_variable(plan, (struct sandbox_variable){ .name = S("NODE_USE_ENV_PROXY"),
+                                                  .value = S("1") });
+}
+
 /* All that it finds in its environment, secrets included: nothing is inherited. */
 static void plan_variables(struct planning *planning)
 {
     struct sandbox_plan *plan = planning->plan;
     const struct permit *permit = planning->permit;
     bool is_off = plan->level == SANDBOX_OFF;
+    bool is_basic = plan->level == SANDBOX_BASIC;
+    const struct str path = S("/usr/local/bin:/usr/bin:/bin");
+    const struct str tmp = is_basic ? plan_home(plan) : S("/tmp");
     const struct sandbox_variable base[] = {
-        { S("PATH"),
-          is_off ? ours("PATH", "/usr/local/bin:/usr/bin:/bin")
-                 : S("/usr/local/bin:/usr/bin:/bin"),
-          false },
-        { S("HOME"), plan->home.len ? plan->home : ours("HOME", "/"), false },
+        { S("PATH"), is_off ? ours("PATH", path.ptr) : path, false },
+        { S("HOME"), plan_home(plan), false },
         { S("LANG"), is_off ? ours("LANG", "C.UTF-8") : S("C.UTF-8"), false },
-        { S("TMPDIR"), is_off ? ours("TMPDIR", "/tmp") : S("/tmp"), false },
+        { S("TMPDIR"), is_off ? ours("TMPDIR", "/tmp") : tmp, false },
     };
+    enum { PROXY_NAMES = 5 };
 
-    plan->variables =
-        plan_alloc(plan, COUNT(base) + permit->variable_count, sizeof(*plan->variables));
+    plan->variables = plan_alloc(plan, COUNT(base) + PROXY_NAMES + permit->variable_count,
+                                 sizeof(*plan->variables));
     for (size_t i = 0; i < COUNT(base); i++)
         put_variable(plan, base[i]);
+    if (plan->network == NETWORK_HOSTS)
+        put_proxy(plan);
     for (size_t i = 0; i < permit->variable_count; i++)
         put_variable(plan, permit->variables[i]);
 }
@@ -357,16 +387,18 @@ static void plan_folders(struct planning *planning)
     struct str folder = planning->command->folder;
 
     plan->home = plan_text(plan, planning->permit->home);
-    if (!folder.len)
-        folder = plan->home.len ? plan->home : S("/");
-    plan->folder = plan_text(plan, folder);
+    while (plan->home.len > 1 && str_ends(plan->home, S("/")))
+        plan->home = plan_text(plan, str_slice(plan->home, 0, plan->home.len - 1));
+    plan->folder = plan_text(plan, folder.len ? folder : plan_home(plan));
 }
 
 static enum err plan_level(struct planning *planning)
 {
-    if (planning->permit->level != SANDBOX_OFF)
-        return planning_fail(planning, ERR_FORBIDDEN, "sandbox %s is not there",
-                             sandbox_level_name(planning->permit->level));
+    switch (planning->plan->level) {
+    case SANDBOX_STRICT: return strict_plan(planning);
+    case SANDBOX_BASIC: return basic_plan(planning);
+    case SANDBOX_OFF: break;
+    }
     return OK;
 }
 

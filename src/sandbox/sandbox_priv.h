@@ -65,6 +65,10 @@ enum err planning_fail(struct planning *planning, enum err err, const char *form
 
 struct sandbox_plan *plan_new(void);
 
+/* What $HOME is inside. */
+#define PLAN_EMPTY_HOME "/home/server" /* strict, where none is given: in memory */
+struct str plan_home(const struct sandbox_plan *plan);
+
 /* Zeroed; a plan is small beside what its arena may hold. */
 void *plan_alloc(struct sandbox_plan *plan, size_t count, size_t size);
 struct str plan_text(struct sandbox_plan *plan, struct str text);
