@@ -440,8 +440,3 @@ bool sandbox_plan_is_watched(const struct sandbox_plan *plan)
 {
     return plan->group == GROUP_NONE;
 }
-
-bool sandbox_plan_is_wrapped(const struct sandbox_plan *plan)
-{
-    return plan->level == SANDBOX_STRICT;
-}

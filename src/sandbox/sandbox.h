@@ -103,10 +103,6 @@ void sandbox_usage(pid_t pid, size_t *ret_bytes, size_t *ret_processes);
 size_t sandbox_plan_memory(const struct sandbox_plan *plan);
 bool sandbox_plan_is_watched(const struct sandbox_plan *plan); /* no cgroup: watch it */
 
-/* What is run is bubblewrap: a signal for the server must not reach it, for it would end
- * and take the server along. */
-bool sandbox_plan_is_wrapped(const struct sandbox_plan *plan);
-
 /* What this machine gives, found out once: bubblewrap, user namespaces, Landlock's
  * version, cgroups. As lines for people (`moot run --explain`, `moot doctor`). */
 void sandbox_machine(struct buf *out);

@@ -109,38 +109,3 @@ bool family_kill(const pid_t *spared, size_t count)
     }
     return !is_left;
 }
-
-/* False: it is no longer the child of anybody in the family, but somebody else. */
-static bool is_child_of(pid_t pid, const struct family *parents)
-{
-    char path[PATH_BYTES], text[256];
-    const char *behind;
-    ssize_t got;
-
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    got = read(fd, text, sizeof(text) - 1);
-    if (got <= 0)
-        return false;
-    text[got] = '\0';
-    behind = strrchr(text, ')'); /* its name may hold anything */
-    if (!behind || strlen(behind) < 5)
-        return false;
-    return is_among((pid_t)strtol(behind + 4, NULL, 10), parents->pids, parents->count);
-}
-
-void family_signal(pid_t root, int signal)
-{
-    struct family family = { .pids = { root }, .count = 1 };
-
-    for (size_t i = 0; i < family.count; i++)
-        gather(&family, family.pids[i]);
-    for (size_t i = 1; i < family.count; i++) {
-        CLEANUP(fd_closep) int fd = pidfd_of(family.pids[i]);
-
-        if (fd >= 0 && is_child_of(family.pids[i], &family))
-            (void)syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0);
-    }
-}

@@ -144,14 +144,10 @@ static void start(struct keeper *k, pid_t spawner)
 
 /* --- stopping --- */
 
-/* What wraps the server would end it at once instead of passing the signal on. */
-static void signal_all(struct keeper *k, int signal)
+/* Bubblewrap is of the group as well, and does not mind SIGTERM. */
+static void signal_all(const struct keeper *k, int signal)
 {
-    if (k->leader <= 0)
-        return;
-    if (sandbox_plan_is_wrapped(k->plan) && signal != SIGKILL)
-        family_signal(k->leader, signal);
-    else
+    if (k->leader > 0)
         (void)kill(-k->leader, signal);
 }
 

@@ -73,7 +73,8 @@ struct child *child_start(struct spawn *spawn, const struct sandbox_plan *plan,
                           const int fds[static 3], const struct child_ops *ops,
                           void *user);
 
-/* To its process group. */
+/* To its process group, what wraps it included: SIGTERM is the one that wrappers pass by.
+ */
 void child_signal(struct child *child, int signal);
 
 /* SIGTERM now, SIGKILL to all that is left after the grace. */

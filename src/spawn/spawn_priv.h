@@ -63,9 +63,6 @@ enum err word_pair(int ret[static 2]);
  * nobody else can reap: a pid is never one that means somebody else by now. */
 bool family_kill(const pid_t *spared, size_t count);
 
-/* To all below `root`, but not to itself. */
-void family_signal(pid_t root, int signal);
-
 int pidfd_of(pid_t pid); /* of a child; -1 and errno */
 
 /* In a process forked for it, which ends with it. `fds` are those of the START. */

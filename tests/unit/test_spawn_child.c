@@ -30,6 +30,7 @@ struct stage {
     int out; /* what it says */
     int in;
     struct buf said;
+    enum sandbox_level level;
     pid_t pid;
     bool has_ended;
     struct child_end end;
@@ -59,7 +60,7 @@ static const struct child_ops ops = { on_started, on_ended };
 
 static void stage_open(struct stage *s)
 {
-    *s = (struct stage){ .loop = loop_new(), .out = -1, .in = -1 };
+    *s = (struct stage){ .loop = loop_new(), .out = -1, .in = -1, .level = SANDBOX_OFF };
     CHECK_INT(spawner_open(s->loop, &s->spawner), OK);
     s->spawn = spawn_new(s->spawner, s->loop);
     buf_init(&s->said, 1 << 20);
@@ -76,10 +77,15 @@ static void stage_close(struct stage *s)
     CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 
-static struct sandbox_plan *plan_for(const struct str *words, size_t count)
+static struct sandbox_plan *plan_for(enum sandbox_level level, const struct str *words,
+                                     size_t count)
 {
-    struct permit permit = { .level = SANDBOX_OFF, .network = NETWORK_ANY };
-    struct sandbox_command command = { .words = words, .count = count, .folder = S("/") };
+    struct permit permit = { .level = level,
+                             .network =
+                                 level == SANDBOX_OFF ? NETWORK_ANY : NETWORK_NONE };
+    struct sandbox_command command = { .words = words,
+                                       .count = count,
+                                       .folder = S("/usr") };
     struct sandbox_plan *plan = NULL;
     char *why = NULL;
 
@@ -90,9 +96,14 @@ static struct sandbox_plan *plan_for(const struct str *words, size_t count)
     return plan;
 }
 
+static bool has_strict(void)
+{
+    return access("/usr/bin/bwrap", X_OK) == 0;
+}
+
 static void run_words(struct stage *s, const struct str *words, size_t count)
 {
-    struct sandbox_plan *plan = plan_for(words, count);
+    struct sandbox_plan *plan = plan_for(s->level, words, count);
     int in[2], out[2];
     int fds[3];
 
@@ -253,11 +264,13 @@ TEST(what_a_child_has_started_ends_with_it)
     stage_close(&s);
 }
 
-TEST(stopping_is_gentle_first)
+/* Under bubblewrap too, which is of its group. */
+static void stop_gently(enum sandbox_level level)
 {
     struct stage s;
 
     stage_open(&s);
+    s.level = level;
     run_script(&s, "trap 'echo bye; exit 3' TERM; echo; while :; do sleep 0.01; done");
     (void)hear(&s, true);
     child_stop(s.child, 10'000);
@@ -266,6 +279,13 @@ TEST(stopping_is_gentle_first)
     CHECK_INT(s.end.code, 3);
     CHECK_STR(hear(&s, false), S("\nbye\n"));
     stage_close(&s);
+}
+
+TEST(stopping_is_gentle_first)
+{
+    stop_gently(SANDBOX_OFF);
+    if (has_strict())
+        stop_gently(SANDBOX_STRICT);
 }
 
 TEST(who_does_not_stop_is_killed)
@@ -413,4 +433,70 @@ TEST(closing_ends_what_nobody_freed)
     fd_closep(&s.out);
     fd_closep(&s.in);
     buf_done(&s.said);
+}
+
+/* Processes that run this command, in whatever namespace. */
+static size_t count_of(const char *command)
+{
+    char path[300], words[256];
+    struct dirent *entry;
+    DIR *all = opendir("/proc");
+    size_t count = 0;
+
+    while (all && (entry = readdir(all))) {
+        ssize_t got = -1;
+
+        (void)snprintf(path, sizeof(path), "/proc/%s/cmdline", entry->d_name);
+        CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0)
+            got = read(fd, words, sizeof(words) - 1);
+        for (ssize_t i = 0; i + 1 < got; i++)
+            if (words[i] == '\0')
+                words[i] = ' ';
+        words[got < 0 ? 0 : got] = '\0';
+        count += strcmp(words, command) == 0;
+    }
+    (void)closedir(all);
+    return count;
+}
+
+TEST(whoever_is_killed_nothing_of_a_strict_sandbox_is_left)
+{
+    enum {
+        THE_LEADER,
+        THE_KEEPER,
+        THE_SPAWNER,
+        ALL_OF_THEM
+    } cases[] = { THE_LEADER, THE_KEEPER, THE_SPAWNER, ALL_OF_THEM };
+    struct stage s;
+
+    if (!has_strict())
+        return;
+    stage_open(&s);
+    s.level = SANDBOX_STRICT;
+    FOR_EACH_CASE(c, cases) {
+        pid_t keeper;
+
+        run_script(&s, "setsid sleep 8642.5 & echo; exec sleep 8642.5");
+        (void)hear(&s, true);
+        while (!s.pid)
+            loop_turn(s.loop, 50);
+        while (count_of("sleep 8642.5") < 2)
+            loop_turn(s.loop, 1);
+        keeper = parent_of(s.pid);
+        if (*c == THE_SPAWNER || *c == ALL_OF_THEM)
+            CHECK_INT(kill(spawner_pid(s.spawner), SIGKILL), 0);
+        if (*c == THE_KEEPER || *c == ALL_OF_THEM)
+            CHECK_INT(kill(keeper, SIGKILL), 0);
+        if (*c == THE_LEADER || *c == ALL_OF_THEM)
+            (void)kill(s.pid, SIGKILL);
+        turn_until(&s, &s.has_ended);
+        if (*c == THE_LEADER || *c == THE_KEEPER)
+            CHECK_INT(count_of("sleep 8642.5"), 0);
+        while (count_of("sleep 8642.5"))
+            loop_turn(s.loop, 1);
+        while (spawner_pid(s.spawner) == 0)
+            loop_turn(s.loop, 1);
+    }
+    stage_close(&s);
 }
