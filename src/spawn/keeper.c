@@ -264,12 +264,19 @@ static void wait_for_news(struct keeper *k)
         hear_signals(k);
 }
 
+/* The leader is reaped by reap() alone, which keeps how it ended. */
+static void kill_all(const struct keeper *k)
+{
+    signal_all(k, SIGKILL);
+    (void)family_kill(&k->leader, k->leader ? 1 : 0);
+}
+
 /* Whatever the leader left behind ends with it. */
 static void keep(struct keeper *k)
 {
-    while (!reap(k) || k->leader != 0) {
+    while (!reap(k)) {
         if (k->leader == 0 || k->kill_at <= clock_mono_ms())
-            (void)family_kill(NULL, 0);
+            kill_all(k);
         wait_for_news(k);
     }
 }

@@ -408,8 +408,8 @@ TEST(a_killed_spawner_and_keeper_leave_nothing)
     while (!s.pid)
         loop_turn(s.loop, 50);
     keeper = parent_of(s.pid);
+    CHECK_INT(kill(keeper, SIGKILL), 0); /* first: it must not see the other end */
     CHECK_INT(kill(spawner_pid(s.spawner), SIGKILL), 0);
-    CHECK_INT(kill(keeper, SIGKILL), 0);
     turn_until(&s, &s.has_ended);
     CHECK_INT(s.end.type, CHILD_LOST);
     wait_until_gone(&s, stray);
