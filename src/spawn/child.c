@@ -224,27 +224,28 @@ struct child *child_start(struct spawn *spawn, const struct sandbox_plan *plan,
 
 /* --- while it runs --- */
 
-/* What was not even begun is not begun any more. */
-static void tell(struct child *child, const struct word *word)
+static bool is_sent(const struct child *child)
 {
-    if (child->start_fds[START_SOCKET] >= 0)
-        fail(child, ECANCELED, "it was stopped before it began");
-    else if (child->socket.fd >= 0)
-        (void)word_send(child->socket.fd, word, NULL, 0);
+    return child->start_fds[START_SOCKET] < 0 && child->socket.fd >= 0;
 }
 
 void child_signal(struct child *child, int signal)
 {
     struct word word = { .type = WORD_SIGNAL, .value = signal };
 
-    tell(child, &word);
+    if (is_sent(child))
+        (void)word_send(child->socket.fd, &word, NULL, 0);
 }
 
+/* What was not even begun is not begun any more. */
 void child_stop(struct child *child, uint64_t grace_ms)
 {
     struct word word = { .type = WORD_STOP, .grace_ms = grace_ms };
 
-    tell(child, &word);
+    if (is_sent(child))
+        (void)word_send(child->socket.fd, &word, NULL, 0);
+    else
+        fail(child, ECANCELED, "it was stopped before it began");
 }
 
 pid_t child_pid(const struct child *child)

@@ -68,6 +68,7 @@ static bool set_up(struct keeper *k, pid_t spawner)
 
     if (!drop_foreign(k))
         return false;
+    (void)prctl(PR_SET_NAME, "moot-keeper");
     (void)sigemptyset(&wanted);
     (void)sigaddset(&wanted, SIGTERM);
     (void)sigaddset(&wanted, SIGCHLD);
@@ -144,11 +145,12 @@ static void start(struct keeper *k, pid_t spawner)
 
 /* --- stopping --- */
 
-/* Bubblewrap is of the group as well, and does not mind SIGTERM. */
+/* Bubblewrap is of the group as well, and does not mind SIGTERM. A leader that has made
+ * no group yet gets it alone, when it no longer blocks it. */
 static void signal_all(const struct keeper *k, int signal)
 {
-    if (k->leader > 0)
-        (void)kill(-k->leader, signal);
+    if (k->leader > 0 && kill(-k->leader, signal) && errno == ESRCH)
+        (void)kill(k->leader, signal);
 }
 
 static void stop(struct keeper *k, uint64_t grace_ms)

@@ -59,8 +59,8 @@ struct child_end {
 };
 
 struct child_ops {
-    /* The command runs. `proxy_fd`: listens inside its network, taken by the callee; -1:
-     * none. */
+    /* The command runs. All that it starts is below its parent. `proxy_fd`: listens
+     * inside its network, taken by the callee; -1: none. */
     void (*on_started)(void *user, pid_t pid, int proxy_fd);
     /* Once, and the last: nothing of it is left, whatever it had started. The child is
      * freed when this returns. */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,11 +137,8 @@ static void start(struct host *host, int fds[static WORD_FDS])
 {
     pid_t self = getpid(), pid;
 
-    for (int i = 0; i < WORD_FDS; i++)
-        if (fds[i] < 0)
-            return;
-    if (host->count == MAX_KEPT) {
-        say_not_started(fds[START_SOCKET], EAGAIN, "too many servers");
+    if (host->count == MAX_KEPT || fds[START_PLAN] < 0) {
+        say_not_started(fds[START_SOCKET], EMFILE, "too many servers");
         return;
     }
     pid = fork();
@@ -210,6 +208,17 @@ static bool is_socket(int fd)
            type == SOCK_SEQPACKET;
 }
 
+/* Two descriptors for each keeper. What a server may open its plan says. */
+static void raise_limit(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files))
+        return;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int spawner_main(int control_fd)
 {
     struct host host = {};
@@ -221,6 +230,8 @@ int spawner_main(int control_fd)
     (void)close_range((unsigned)control_fd + 1, ~0U, 0);
     (void)fcntl(control_fd, F_SETFD, FD_CLOEXEC);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    (void)prctl(PR_SET_NAME, "moot-spawner");
+    raise_limit();
     list_init(&host.kept);
     host.sweep.on_fire = on_sweep;
     host.last.on_fire = on_last;
