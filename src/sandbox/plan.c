@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "sandbox/group.h"
 #include "sandbox/levels.h"
 
 enum { MAX_TEXT = 256 * 1024 }; /* of words, variables and paths together */
@@ -419,6 +420,7 @@ enum err sandbox_plan_make(const struct permit *permit,
         plan_limits(&planning);
         plan_hosts(&planning);
         plan_user(&planning);
+        plan_group(plan);
         plan_folders(&planning);
         plan_variables(&planning);
         err = plan_level(&planning);
