@@ -166,7 +166,14 @@ static pid_t hear_pid(struct stage *s)
 
 static bool is_there(pid_t pid)
 {
-    return kill(pid, 0) == 0;
+    return pid > 1 && kill(pid, 0) == 0;
+}
+
+static void end(pid_t pid)
+{
+    CHECK(pid > 1);
+    if (pid > 1)
+        CHECK_INT(kill(pid, SIGKILL), 0);
 }
 
 static void wait_until_gone(struct stage *s, pid_t pid)
@@ -365,7 +372,7 @@ TEST(a_killed_keeper_leaves_nothing)
     stray = hear_pid(&s);
     while (!s.pid)
         loop_turn(s.loop, 50);
-    CHECK_INT(kill(parent_of(s.pid), SIGKILL), 0);
+    end(parent_of(s.pid));
     turn_until(&s, &s.has_ended);
     CHECK_INT(s.end.type, CHILD_LOST);
     CHECK(!is_there(stray));
@@ -384,7 +391,7 @@ TEST(a_killed_spawner_leaves_nothing_and_is_started_again)
     stray = hear_pid(&s);
     while (!s.pid)
         loop_turn(s.loop, 50);
-    CHECK_INT(kill(spawner, SIGKILL), 0);
+    end(spawner);
     turn_until(&s, &s.has_ended);
     wait_until_gone(&s, stray);
     wait_until_gone(&s, s.pid);
@@ -408,8 +415,8 @@ TEST(a_killed_spawner_and_keeper_leave_nothing)
     while (!s.pid)
         loop_turn(s.loop, 50);
     keeper = parent_of(s.pid);
-    CHECK_INT(kill(keeper, SIGKILL), 0); /* first: it must not see the other end */
-    CHECK_INT(kill(spawner_pid(s.spawner), SIGKILL), 0);
+    end(keeper); /* first: it must not see the other end */
+    end(spawner_pid(s.spawner));
     turn_until(&s, &s.has_ended);
     CHECK_INT(s.end.type, CHILD_LOST);
     wait_until_gone(&s, stray);
@@ -485,11 +492,11 @@ TEST(whoever_is_killed_nothing_of_a_strict_sandbox_is_left)
             loop_turn(s.loop, 1);
         keeper = parent_of(s.pid);
         if (*c == THE_SPAWNER || *c == ALL_OF_THEM)
-            CHECK_INT(kill(spawner_pid(s.spawner), SIGKILL), 0);
+            end(spawner_pid(s.spawner));
         if (*c == THE_KEEPER || *c == ALL_OF_THEM)
-            CHECK_INT(kill(keeper, SIGKILL), 0);
+            end(keeper);
         if (*c == THE_LEADER || *c == ALL_OF_THEM)
-            (void)kill(s.pid, SIGKILL);
+            end(s.pid);
         turn_until(&s, &s.has_ended);
         if (*c == THE_LEADER || *c == THE_KEEPER)
             CHECK_INT(count_of("sleep 8642.5"), 0);
