@@ -13,11 +13,19 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "bridge/pins.h"
 #include "mcp/session.h"
 #include "sandbox/sandbox.h"
+
+enum {
+    SERVER_NAME_MAX = 64,
+    SERVER_URL_MAX = 2048,
+    SERVER_INSTANCES_MAX = 64,
+    SERVER_SPECS_MAX = 256, /* in one file of another program */
+};
 
 enum server_mode { SERVER_SHARED, SERVER_PER_CALLER, SERVER_POOLED };
 
@@ -48,7 +56,7 @@ struct server_spec {
     const struct str *roots; /* file:// URIs; NULL: the paths of the permit */
     size_t root_count;
     enum server_mode mode;
-    size_t instances; /* pooled: so many; per caller: at most */
+    size_t instances; /* pooled: so many; per caller: at most; shared: nothing */
     enum mcp_era era;
     enum pin_mode pin;
     bool starts_now;  /* not with the first call */
@@ -62,7 +70,8 @@ struct server_spec {
     struct arena arena;
 };
 
-/* With all defaults; to be filled in, with texts in its arena, before it is shared. */
+/* With all defaults, the id being the name; to be filled in, with texts in its arena,
+ * before it is shared. */
 struct server_spec *server_spec_new(struct str name);
 struct server_spec *server_spec_ref(struct server_spec *spec);
 void server_spec_unref(struct server_spec *spec);

@@ -24,6 +24,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "bridge/carriage.h"
 #include "bridge/spec.h"
 #include "fetch/fetch.h"
 #include "mcp/session.h"
@@ -50,15 +51,20 @@ struct supervisor_means {
     struct credential *(*credential)(void *user, const struct server_spec *spec);
     struct conn_flusher *flusher; /* of proxies */
     const char *packages;         /* the folder of what prepare installs */
+    /* How an instance comes to run; NULL: carriage_open(), as the spec says. */
+    enum err (*open)(const struct supervisor_means *means,
+                     const struct carriage_order *order, struct carriage **ret,
+                     char **ret_why);
     void *user;
 };
 
 struct server_question {
     struct mcp_question *question;
-    struct server_order
-        *order; /* that caused it; NULL: none, or it cannot be told which */
+    struct server_order *order; /* that caused it, or NULL */
+    size_t callers; /* 0: no call is under way; 2: of several, not told whose */
 };
 
+/* None of them may free the supervisor. All may be asked for more. */
 struct supervisor_ops {
     void (*on_state)(void *user, enum server_state state, const char *why);
     /* The first instance is ready, or one with other facts. */
@@ -68,7 +74,10 @@ struct supervisor_ops {
                             struct server_order *order);
     void (*on_question)(void *user, const struct server_question *from);
     void (*on_question_gone)(void *user, struct mcp_question *question);
-    void (*on_log)(void *user, struct str line);
+    void (*on_log)(void *user, struct str line);    /* of the server */
+    void (*on_event)(void *user, const char *line); /* what happened to it, for people */
+    /* A value that must never appear: before the server starts that is given it. */
+    void (*on_secret)(void *user, struct str value);
     /* To be kept: which era it is, and the pin of its package. JSON. */
     void (*on_keep)(void *user, struct str json);
 };
@@ -106,6 +115,8 @@ void supervisor_stop(struct supervisor *supervisor, const char *why); /* gently 
 void supervisor_restart(struct supervisor *supervisor);
 bool supervisor_is_quiet(const struct supervisor *supervisor); /* nothing runs */
 enum server_state supervisor_state(const struct supervisor *supervisor);
+const char *server_state_name(enum server_state state); /* "resting", … */
+uint64_t supervisor_restarts(const struct supervisor *supervisor);
 
 /* state, since, instances with pid, memory and calls, restarts, last failure, sandbox. */
 void supervisor_put_json(const struct supervisor *supervisor, struct buf *out);

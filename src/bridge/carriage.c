@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Servers that are children: a plan, the pipes, and what is told about them. */
+#include "bridge/carriage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "bridge/plan.h"
+#include "bridge/supervisor.h"
+#include "transport/stdio.h"
+
+enum { LEAVE_MS = 2'000, TERM_MS = 2'000, UNREAD_BYTES = 4 << 20 };
+
+struct child_carriage {
+    struct carriage carriage;
+    struct carriage_events events;
+    void *user;
+    struct stdio *stdio;
+    struct sandbox_plan *plan;
+    pid_t pid; /* 0: not yet */
+};
+
+static struct child_carriage *child_of(struct carriage *carriage)
+{
+    return CONTAINER_OF(carriage, struct child_carriage, carriage);
+}
+
+static struct carrier *child_carrier(struct carriage *carriage)
+{
+    return stdio_carrier(child_of(carriage)->stdio);
+}
+
+static void child_close(struct carriage *carriage)
+{
+    stdio_close(child_of(carriage)->stdio);
+}
+
+static void child_free(struct carriage *carriage)
+{
+    struct child_carriage *child = child_of(carriage);
+
+    stdio_free(child->stdio);
+    sandbox_plan_free(child->plan);
+    free(child);
+}
+
+static void child_put_json(struct carriage *carriage, struct json_writer *w)
+{
+    const struct child_carriage *child = child_of(carriage);
+
+    if (child->pid > 0)
+        json_put_uint(w, S("pid"), (uint64_t)child->pid);
+}
+
+static const struct carriage_ops child_ops = {
+    .carrier = child_carrier,
+    .close = child_close,
+    .free = child_free,
+    .put_json = child_put_json,
+};
+
+/* --- what the pipes tell --- */
+
+static void on_started(void *user, pid_t pid, int proxy_fd)
+{
+    struct child_carriage *child = user;
+
+    child->pid = pid;
+    fd_closep(&proxy_fd);
+}
+
+static void on_log(void *user, struct str line)
+{
+    const struct child_carriage *child = user;
+
+    child->events.on_log(child->user, line);
+}
+
+static void on_ended(void *user, const struct child_end *end)
+{
+    struct child_carriage *child = user;
+    char text[256];
+
+    switch (end->type) {
+    case CHILD_EXITED:
+        (void)snprintf(text, sizeof(text), "it ended with code %d", end->code);
+        break;
+    case CHILD_KILLED:
+        (void)snprintf(text, sizeof(text), "it was killed by signal %d", end->code);
+        break;
+    case CHILD_NOT_STARTED:
+    case CHILD_LOST:
+        (void)snprintf(text, sizeof(text), "%s", end->why ? end->why : "it is lost");
+        break;
+    }
+    child->events.on_ended(child->user, text, end->type == CHILD_NOT_STARTED);
+}
+
+static const struct stdio_ops stdio_ops = {
+    .on_started = on_started,
+    .on_log = on_log,
+    .on_noise = on_log,
+    .on_ended = on_ended,
+};
+
+static enum err open_child(const struct supervisor_means *means,
+                           const struct carriage_order *order, struct carriage **ret,
+                           char **ret_why)
+{
+    struct child_carriage *child;
+    struct sandbox_plan *plan;
+    enum err err;
+
+    if (!means->spawn) {
+        *ret_why = xstrdup("no command can be started here");
+        return ERR_FORBIDDEN;
+    }
+    err = server_plan_make(order->spec, order->command, order->events->on_secret,
+                           order->user, &plan, ret_why);
+    if (err)
+        return err;
+    child = xcalloc(1, sizeof(*child));
+    child->carriage.ops = &child_ops;
+    child->events = *order->events;
+    child->user = order->user;
+    child->plan = plan;
+    child->stdio = stdio_open(means->spawn, means->loop,
+                              &(struct stdio_settings){
+                                  .plan = plan,
+                                  .max_message = order->spec->max_message,
+                                  .max_waiting = UNREAD_BYTES,
+                                  .leave_ms = LEAVE_MS,
+                                  .term_ms = TERM_MS,
+                              },
+                              &stdio_ops, child);
+    *ret = &child->carriage;
+    return OK;
+}
+
+enum err carriage_open(const struct supervisor_means *means,
+                       const struct carriage_order *order, struct carriage **ret,
+                       char **ret_why)
+{
+    if (order->spec->url.len == 0)
+        return open_child(means, order, ret, ret_why);
+    *ret_why = xstrdup("servers by url are not there yet");
+    return ERR_NOT_IMPLEMENTED;
+}
