@@ -74,9 +74,11 @@ enum option_kind {
     OPTION_TEXT,      /* struct str */
     OPTION_SECRET,    /* struct str, never shown */
     OPTION_PATH,      /* struct str */
+    OPTION_PATHS,     /* struct config_strs */
     OPTION_TEXTS,     /* struct config_strs */
     OPTION_RIGHTS,    /* the same; mappings are kept as JSON */
     OPTION_TIME,      /* uint64_t, wall clock in milliseconds */
+    OPTION_PAIRS,     /* struct config_pairs; plain values are never shown */
     OPTION_SECTION,   /* a struct */
     OPTION_LIST,      /* { items, count } of structs */
     OPTION_MAP,       /* the same, by name */
@@ -111,7 +113,19 @@ struct schema {
     enum err (*check)(struct reader *reader, const struct node *node, void *object);
 };
 
+/* Rows of the tables. */
+#define ROW(type, member, sort) \
+    .name = #member, .kind = (sort), .offset = offsetof(type, member)
+#define ROW_MS(type, member) \
+    .name = #member, .kind = OPTION_DURATION, .offset = offsetof(type, member##_ms)
+#define SCHEMA(type, table, title, checker)                        \
+    {                                                              \
+        .noun = (title), .size = sizeof(type), .options = (table), \
+        .count = COUNT(table), .check = (checker)                  \
+    }
+
 extern const struct schema config_schema;
+extern const struct schema server_schema, mcp_file_schema; /* option_servers.c */
 
 /* Fills the reader's config from the tree. */
 enum err read_config(struct reader *reader, const struct node *root);
@@ -120,7 +134,12 @@ enum err read_config(struct reader *reader, const struct node *root);
 enum err check_tls(struct reader *reader, const struct node *node, void *object);
 enum err check_audit(struct reader *reader, const struct node *node, void *object);
 enum err check_token(struct reader *reader, const struct node *node, void *object);
+enum err check_server(struct reader *reader, const struct node *node, void *object);
 enum err check_config(struct reader *reader, const struct node *root, void *object);
+
+/* A path of the file, absolute: relative ones start at its folder. */
+enum err resolve_path(struct reader *reader, const struct node *node, struct str path,
+                      struct str *ret);
 
 /* The option whose name is nearest to an unknown key, or NULL. */
 const char *suggest(const struct schema *schema, struct str key);

@@ -9,16 +9,6 @@
 _Static_assert(sizeof(size_t) == sizeof(uint64_t));
 _Static_assert(sizeof(enum config_switch) == sizeof(int));
 
-#define ROW(type, member, sort) \
-    .name = #member, .kind = (sort), .offset = offsetof(type, member)
-#define ROW_MS(type, member) \
-    .name = #member, .kind = OPTION_DURATION, .offset = offsetof(type, member##_ms)
-#define SCHEMA(type, table, title, checker)                        \
-    {                                                              \
-        .noun = (title), .size = sizeof(type), .options = (table), \
-        .count = COUNT(table), .check = (checker)                  \
-    }
-
 static const char *const log_levels[] = { "error", "warn", "info", "debug", NULL };
 static const char *const off_on[] = { "off", "on", NULL };
 static const char *const accesses[] = { "public", "restricted", "private", NULL };
@@ -155,6 +145,8 @@ static const struct option options[] = {
     { T(tokens,      OPTION_LIST),    .schema = &token_schema,                        .help = "who may connect, besides the tokens in the store" },
     { T(limits,      OPTION_SECTION), .schema = &limits_schema,                       .help = "what one client may ask of the gateway" },
     { T(audit,       OPTION_SECTION), .schema = &audit_schema,                        .help = "the record, whatever the topic" },
+    { T(servers,     OPTION_MAP),     .schema = &server_schema,                       .help = "MCP servers that sit in topics, by name" },
+    { T(mcp_servers, OPTION_LIST),    .schema = &mcp_file_schema,                     .help = "files of other programs with mcpServers, whose servers sit in a topic as well" },
     { T(compression, OPTION_BOOL),    .preset = "on", .choices = off_on,              .help = "permessage-deflate for those who offer it" },
     { T(compression_min, OPTION_SIZE), .preset = "512", .min = "0", .max = "64MiB",   .help = "smallest envelope worth compressing" },
 };

@@ -41,6 +41,24 @@ static void put_texts(struct buf *out, const struct option *option,
     buf_putc(out, ']');
 }
 
+static void put_pairs(struct buf *out, const struct config_pairs *pairs)
+{
+    buf_putc(out, '{');
+    for (size_t i = 0; i < pairs->count; i++) {
+        struct str value = pairs->items[i].value;
+
+        if (i)
+            buf_put(out, S(", "));
+        quoted_put(pairs->items[i].name, out);
+        buf_put(out, S(": "));
+        if (str_starts(value, S("file:")) || str_starts(value, S("env:")))
+            quoted_put(value, out);
+        else
+            buf_put(out, S("\"***\""));
+    }
+    buf_putc(out, '}');
+}
+
 static void put_number(struct buf *out, const struct option *option, uint64_t value)
 {
     if (!value && option->word)
@@ -77,8 +95,10 @@ static void put_value(struct buf *out, const struct option *option, const void *
     case OPTION_SECRET: buf_put(out, S("\"***\"")); break;
     case OPTION_TEXT:
     case OPTION_PATH: quoted_put(*(const struct str *)field, out); break;
+    case OPTION_PATHS:
     case OPTION_TEXTS:
     case OPTION_RIGHTS: put_texts(out, option, field); break;
+    case OPTION_PAIRS: put_pairs(out, field); break;
     case OPTION_TIME: quoted_put(clock_write(*(const uint64_t *)field, time), out); break;
     case OPTION_LIST: buf_put(out, S("[]")); break;
     case OPTION_MAP: buf_put(out, S("{}")); break;
@@ -98,8 +118,10 @@ static bool is_unset(const struct option *option, const void *object)
     case OPTION_TEXT:
     case OPTION_SECRET:
     case OPTION_PATH: return ((const struct str *)field)->len == 0;
+    case OPTION_PATHS:
     case OPTION_TEXTS:
     case OPTION_RIGHTS: return !((const struct config_strs *)field)->items;
+    case OPTION_PAIRS: return ((const struct config_pairs *)field)->count == 0;
     case OPTION_SWITCH: return *(const int *)field == CONFIG_UNSET;
     case OPTION_TIME: return *(const uint64_t *)field == 0;
     case OPTION_COUNT:
@@ -159,7 +181,7 @@ static void put_option(struct spot spot, const struct option *option, const void
     if (!spot.is_after_dash)
         put_indent(spot.out, spot.indent);
     if (is_unset(option, object) && option->kind != OPTION_TEXTS &&
-        option->kind != OPTION_RIGHTS)
+        option->kind != OPTION_PATHS && option->kind != OPTION_RIGHTS)
         buf_put(spot.out, S("# "));
     buf_putf(spot.out, "%s:", option->name);
     if (option->kind == OPTION_SECTION || has_items(option, field)) {

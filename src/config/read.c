@@ -23,6 +23,8 @@ struct entry {
 _Static_assert(offsetof(struct config_topic, name) == offsetof(struct entry, name));
 _Static_assert(offsetof(struct config_token, name) == offsetof(struct entry, name));
 _Static_assert(offsetof(struct config_profile, name) == offsetof(struct entry, name));
+_Static_assert(offsetof(struct config_server, name) == offsetof(struct entry, name));
+_Static_assert(offsetof(struct config_mcp_file, name) == offsetof(struct entry, name));
 
 #define FAIL(reader, where, ...) \
     config_fail((reader)->config, (where), (reader)->problem, __VA_ARGS__)
@@ -176,17 +178,13 @@ static enum err read_text(struct reader *reader, const struct option *option,
     return OK;
 }
 
-/* Relative paths start at the folder of the file. */
-static enum err read_path(struct reader *reader, const struct option *option,
-                          const struct node *node, void *field)
+enum err resolve_path(struct reader *reader, const struct node *node, struct str path,
+                      struct str *ret)
 {
-    struct str path = {};
-    enum err err = read_text(reader, option, node, &path);
+    enum err err = OK;
     size_t size;
     char *full;
 
-    if (err)
-        return err;
     while (str_starts(path, S("./")))
         path = str_slice(path, 2, path.len);
     if (path.len == 0)
@@ -199,8 +197,17 @@ static enum err read_path(struct reader *reader, const struct option *option,
         (void)snprintf(full, size, "%s/" STR_FMT, reader->base_dir, STR_ARG(path));
         path = str_of(full);
     }
-    *(struct str *)field = path;
+    *ret = path;
     return OK;
+}
+
+static enum err read_path(struct reader *reader, const struct option *option,
+                          const struct node *node, void *field)
+{
+    struct str path = {};
+    enum err err = read_text(reader, option, node, &path);
+
+    return err ? err : resolve_path(reader, node, path, field);
 }
 
 static enum err read_time(struct reader *reader, const struct option *option,
@@ -240,6 +247,8 @@ static enum err read_item(struct reader *reader, const struct option *option,
     if (has_mappings && str_starts(node->text, S("{")))
         return FAIL(reader, node->mark, "%s: a mapping is written without quotes",
                     option->name);
+    if (option->kind == OPTION_PATHS)
+        return resolve_path(reader, node, node->text, ret);
     *ret = node->text;
     return OK;
 }
@@ -268,6 +277,31 @@ static enum err read_texts(struct reader *reader, const struct option *option,
         marks[i] = at->mark;
     }
     *(struct config_strs *)field = (struct config_strs){ items, count, marks };
+    return OK;
+}
+
+/* NAME: VALUE, in the order of the file. */
+static enum err read_pairs(struct reader *reader, const struct option *option,
+                           const struct node *node, void *field)
+{
+    enum err err = OK;
+    struct config_pair *at;
+
+    if (node->kind != NODE_MAP)
+        return fail_expected(reader, option, node);
+    at = take(reader, node, node->count * sizeof(*at), &err);
+    if (!at)
+        return err;
+    *(struct config_pairs *)field = (struct config_pairs){ at, node->count };
+    for (const struct node *item = node->first; item; item = item->next, at++) {
+        if (!is_text(item) || item->key.len == 0)
+            return FAIL(reader, item->mark, "%s: the value of %s must be a text",
+                        option->name, SHOWN(item->key));
+        if (str_eq(item->text, S("***"))) /* as config_print() writes it */
+            return FAIL(reader, item->mark, "%s: the value of %s was left out",
+                        option->name, SHOWN(item->key));
+        *at = (struct config_pair){ item->key_mark, item->key, item->text };
+    }
     return OK;
 }
 
@@ -375,7 +409,10 @@ static enum err read_map(struct reader *reader, const struct option *option,
     for (const struct node *item = node->first; item; item = item->next) {
         if (option->template)
             memcpy(at, template, schema->size);
-        err = read_entry(reader, option, item, (struct entry *)at);
+        else
+            err = set_defaults(reader, schema, at);
+        if (!err)
+            err = read_entry(reader, option, item, (struct entry *)at);
         if (err)
             return err;
         at += schema->size;
@@ -400,9 +437,11 @@ static read_fn *const read_fns[] = {
     [OPTION_TEXT]      = read_text,
     [OPTION_SECRET]    = read_text,
     [OPTION_PATH]      = read_path,
+    [OPTION_PATHS]     = read_texts,
     [OPTION_TEXTS]     = read_texts,
     [OPTION_RIGHTS]    = read_texts,
     [OPTION_TIME]      = read_time,
+    [OPTION_PAIRS]     = read_pairs,
     [OPTION_SECTION]   = read_section,
     [OPTION_LIST]      = read_list,
     [OPTION_MAP]       = read_map,
@@ -412,8 +451,8 @@ static read_fn *const read_fns[] = {
 /* Sections whose content is commented out are null; that is no reason to refuse. */
 static bool is_absent(const struct option *option, const struct node *node)
 {
-    bool is_collection = option->kind == OPTION_TEXTS || option->kind == OPTION_RIGHTS ||
-                         option->kind >= OPTION_SECTION;
+    bool is_collection = option->kind == OPTION_TEXTS || option->kind == OPTION_PATHS ||
+                         option->kind == OPTION_RIGHTS || option->kind >= OPTION_PAIRS;
 
     return !node || (node->is_null && is_collection);
 }
