@@ -36,7 +36,6 @@ enum { BRIDGE_KEPT = KEPT_CATALOGUE + 1 };
 struct bridge_setup {
     struct server_spec *spec; /* one reference is taken */
     struct supervisor_means means;
-    struct seat *seat;
     struct str kept[BRIDGE_KEPT]; /* from the last time, or "" */
     void (*keep)(void *user, enum bridge_kept what, struct str json);
     /* For lists and metrics: its state, or what it offers, has changed. May be NULL. */
@@ -46,11 +45,15 @@ struct bridge_setup {
 
 struct bridge *bridge_new(const struct bridge_setup *setup);
 
+/* What the seat tells: give &bridge_seat_ops and the bridge to it when it is made. */
+extern const struct seat_ops bridge_seat_ops;
+
+/* Sits down, once, before the seat tells anything; the seat lives longer. A server of
+ * which nothing is known is started, to learn what it offers. */
+void bridge_sit(struct bridge *bridge, struct seat *seat);
+
 /* Kills what runs. Not inside a callback. */
 void bridge_free(struct bridge *bridge);
-
-/* What the seat tells: give &bridge_seat_ops and the bridge to it. */
-extern const struct seat_ops bridge_seat_ops;
 
 /* Ends gently: calls are answered with an error, the server is closed; `on_done` when
  * nothing runs any more. */

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the server asks goes to the participant whose call caused it, bound to that call
+ * by correlation_id, and to nobody else: where it cannot be told whose it was, it is
+ * refused. Roots that are configured are answered here.
+ */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "bridge/bridge_priv.h"
+#include "participant/keep.h"
+#include "participant/pick.h"
+
+static struct asked *find(const struct bridge *b, const struct mcp_question *question)
+{
+    struct asked *asked;
+
+    LIST_FOREACH(asked, &b->asked, link)
+        if (asked->question == question)
+            return asked;
+    return NULL;
+}
+
+static void asked_free(struct asked *asked)
+{
+    list_remove(&asked->link);
+    free(asked);
+}
+
+static void refuse(struct bridge *b, struct mcp_question *question, int64_t code,
+                   struct str message)
+{
+    CLEANUP(rpc_reply_done) struct rpc_reply reply;
+
+    rpc_reply_init(&reply, message.len * 6 + 256);
+    rpc_fail(&reply, code, message, S(""));
+    supervisor_answer(b->supervisor, question, S("error"), buf_str(&reply.json));
+}
+
+/* --- roots --- */
+
+static bool has_roots(const struct bridge *b)
+{
+    const struct permit *permit = &b->spec->permit;
+
+    return b->spec->root_count || permit->read_count || permit->write_count;
+}
+
+/* RFC 8089, RFC 3986 2.3. */
+static void put_path_uri(struct buf *out, struct str path)
+{
+    buf_put(out, S("file://"));
+    for (size_t i = 0; i < path.len; i++) {
+        char c = path.ptr[i];
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                        (c >= '0' && c <= '9') || strchr("/-._~", c);
+
+        if (is_plain && c)
+            buf_putc(out, c);
+        else
+            buf_putf(out, "%%%02X", (unsigned char)c);
+    }
+}
+
+static void put_root(struct json_writer *w, struct str uri)
+{
+    json_object_open(w);
+    json_put_str(w, S("uri"), uri);
+    json_object_close(w);
+}
+
+static void put_paths(struct json_writer *w, const struct str *paths, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        CLEANUP(buf_done) struct buf uri;
+
+        buf_init(&uri, paths[i].len * 3 + 16);
+        put_path_uri(&uri, paths[i]);
+        put_root(w, buf_str(&uri));
+    }
+}
+
+static void answer_roots(struct bridge *b, struct mcp_question *question)
+{
+    const struct server_spec *spec = b->spec;
+    CLEANUP(buf_done) struct buf out;
+    struct json_writer w;
+
+    buf_init(&out, BRIDGE_ENVELOPE);
+    json_write_init(&w, &out);
+    json_object_open(&w);
+    json_key(&w, S("roots"));
+    json_array_open(&w);
+    for (size_t i = 0; i < spec->root_count; i++)
+        put_root(&w, spec->roots[i]);
+    if (!spec->root_count) {
+        put_paths(&w, spec->permit.read, spec->permit.read_count);
+        put_paths(&w, spec->permit.write, spec->permit.write_count);
+    }
+    json_array_close(&w);
+    json_object_close(&w);
+    supervisor_answer(b->supervisor, question, S("result"), buf_str(&out));
+}
+
+/* --- asking --- */
+
+/* What became of it, as the server is told. */
+static void on_done(void *user, const struct outcome *outcome)
+{
+    struct asked *asked = user;
+    struct bridge *b = asked->bridge;
+    struct mcp_question *question = asked->question;
+
+    asked_free(asked);
+    if (outcome->type == ASK_RESULT || outcome->type == ASK_TOOL_ERROR)
+        supervisor_answer(b->supervisor, question, S("result"), outcome->json.text);
+    else if (outcome->type == ASK_ERROR)
+        supervisor_answer(b->supervisor, question, S("error"), outcome->json.text);
+    else
+        refuse(b, question, RPC_INTERNAL,
+               outcome->message.len ? outcome->message : S("nobody answered"));
+}
+
+/* A URL is shown now and ends somewhere else: who saw it is told of that. */
+static void note_elicited(struct bridge *b, const struct mcp_question *question,
+                          struct str whom)
+{
+    static const struct str path[] = { S("elicitationId") };
+    struct json_span params = { .type = JSON_OBJECT, .text = question->params };
+    struct elicited *e;
+    struct json_span id;
+    char *at;
+
+    if (!question->params.len)
+        return;
+    id = mcp_message_find(params, path, COUNT(path));
+    if (id.type != JSON_STRING || !id.text.ptr || id.text.len > OFFER_MAX_URI)
+        return;
+    if (b->elicited_count == BRIDGE_ELICITED) {
+        e = LIST_FIRST(&b->elicited, struct elicited, link);
+        list_remove(&e->link);
+        free(e);
+        b->elicited_count--;
+    }
+    e = xcalloc(1, sizeof(*e) + id.text.len + whom.len);
+    at = (char *)(e + 1);
+    e->id = keep_str(&at, id.text);
+    e->whom = keep_str(&at, whom);
+    list_append(&b->elicited, &e->link);
+    b->elicited_count++;
+}
+
+struct str bridge_elicited(const struct bridge *b, struct str id)
+{
+    const struct elicited *e;
+
+    LIST_FOREACH(e, &b->elicited, link)
+        if (str_eq(e->id, id))
+            return e->whom;
+    return S("");
+}
+
+static void ask(struct bridge *b, struct mcp_question *question,
+                const struct bridged *call)
+{
+    struct asked *asked = xcalloc(1, sizeof(*asked));
+    const char *why = NULL;
+    struct str id;
+    enum err err;
+
+    asked->bridge = b;
+    asked->question = question;
+    err = occupant_request(b->occupant,
+                           &(struct asking){ .to = call->to[0],
+                                             .method = question->method,
+                                             .params = question->params,
+                                             .correlation_id = call->request_id,
+                                             .how = ASK_CALL,
+                                             .timeout_ms = BRIDGE_QUESTION_MS,
+                                             .ops.on_done = on_done,
+                                             .user = asked },
+                           bridge_now(b), &id, &why);
+    if (err) {
+        free(asked);
+        refuse(b, question, RPC_INTERNAL, str_of(why ? why : err_name(err)));
+        return;
+    }
+    asked->id_len = id.len;
+    memcpy(asked->id, id.ptr, id.len);
+    list_append(&b->asked, &asked->link);
+    if (str_eq(question->method, S("elicitation/create")))
+        note_elicited(b, question, call->to[0]);
+}
+
+/* clang-format off */
+static const struct str questions[] = {
+    S("sampling/createMessage"), S("elicitation/create"), S("roots/list"),
+};
+/* clang-format on */
+
+static bool is_question(struct str method)
+{
+    for (size_t i = 0; i < COUNT(questions); i++)
+        if (str_eq(method, questions[i]))
+            return true;
+    return false;
+}
+
+void bridge_ask(struct bridge *b, const struct server_question *from)
+{
+    struct mcp_question *question = from->question;
+    const struct bridged *call = from->order ? server_order_user(from->order) : NULL;
+    bool wants_roots = str_eq(question->method, S("roots/list"));
+
+    b->counts.questions++;
+    if (!is_question(question->method)) {
+        refuse(b, question, RPC_METHOD_NOT_FOUND, S("method not found"));
+    } else if (wants_roots && (has_roots(b) || !call)) {
+        answer_roots(b, question);
+    } else if (!call) {
+        b->counts.dropped++;
+        bridge_note(b, "its " STR_FMT " was refused: it cannot be told whose call it is",
+                    STR_ARG(question->method));
+        refuse(b, question, RPC_INTERNAL,
+               S("it cannot be told whose call this belongs to; use mode per-caller"));
+    } else if (call->is_unwanted) {
+        refuse(b, question, RPC_INTERNAL, S("the caller has gone"));
+    } else {
+        ask(b, question, call);
+    }
+}
+
+void bridge_unask(struct bridge *b, struct mcp_question *question)
+{
+    struct asked *asked = find(b, question);
+    struct str id;
+
+    if (!asked)
+        return;
+    id = (struct str){ asked->id, asked->id_len };
+    occupant_forget(b->occupant, id);
+    (void)occupant_cancel(b->occupant, id, S("no longer wanted"), bridge_now(b));
+    asked_free(asked);
+}
+
+void bridge_drop_asked(struct bridge *b)
+{
+    struct asked *asked;
+    struct elicited *e;
+
+    LIST_FOREACH(asked, &b->asked, link)
+        asked_free(asked);
+    LIST_FOREACH(e, &b->elicited, link) {
+        list_remove(&e->link);
+        free(e);
+    }
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the server tells, and whom: progress and what belongs to a call go to its caller,
+ * messages to those who want that level, updates to subscribers, changes of lists to the
+ * room, once they were looked at (bridge_list.c). What is nobody's goes to the logbook.
+ */
+#include "base/cleanup.h"
+#include "bridge/bridge_priv.h"
+#include "envelope/kind.h"
+#include "participant/pick.h"
+
+/* --- saying --- */
+
+static void put_notification(struct buf *out, struct str method, struct str params)
+{
+    struct json_writer w;
+
+    json_write_init(&w, out);
+    json_object_open(&w);
+    json_put_str(&w, S("jsonrpc"), S("2.0"));
+    json_put_str(&w, S("method"), method);
+    if (params.len) {
+        json_key(&w, S("params"));
+        json_raw(&w, params);
+    }
+    json_object_close(&w);
+}
+
+/* Nobody waits for it: what cannot be said now is not said later. */
+void bridge_tell(struct bridge *b, struct str to, struct str method, struct str params,
+                 struct str about)
+{
+    CLEANUP(buf_done) struct buf kind;
+    CLEANUP(buf_done) struct buf payload;
+
+    buf_init(&kind, KIND_MAX_BYTES);
+    buf_init(&payload, bridge_answer_bytes(b));
+    buf_putf(&kind, "mcp/request:" STR_FMT, STR_ARG(method));
+    put_notification(&payload, method, params);
+    if (payload.is_full || kind.is_full ||
+        occupant_say(b->occupant,
+                     &(struct saying){ .kind = buf_str(&kind),
+                                       .payload = buf_str(&payload),
+                                       .correlation_id = about,
+                                       .to = &to,
+                                       .to_count = to.len ? 1 : 0 },
+                     bridge_now(b), NULL, NULL))
+        b->counts.dropped++;
+}
+
+/* --- progress --- */
+
+/* The caller's own token in place of ours (BR-02); all else as it stands. */
+static void put_params(struct buf *out, struct json_span params, struct str token)
+{
+    struct json_scan scan;
+    struct json_member m;
+    struct json_writer w;
+    enum err err;
+
+    json_write_init(&w, out);
+    json_object_open(&w);
+    json_key(&w, S("progressToken"));
+    json_raw(&w, token);
+    json_scan_init(&scan, params.text, JSON_MAX_DEPTH);
+    err = json_object_begin(&scan);
+    while (!err && json_object_next(&scan, &m, &err)) {
+        const char *begin = m.key.text.ptr - 1;
+        const char *end = m.value.text.ptr + m.value.text.len;
+
+        if (json_string_is(m.key, S("progressToken")))
+            continue;
+        if (m.value.type == JSON_STRING)
+            end++;
+        json_raw(&w, (struct str){ begin, (size_t)(end - begin) });
+    }
+    json_object_close(&w);
+}
+
+void bridge_progress(struct bridged *call, struct json_span params)
+{
+    struct bridge *b = call->bridge;
+    CLEANUP(buf_done) struct buf out;
+
+    if (call->is_unwanted)
+        return;
+    buf_init(&out, bridge_answer_bytes(b));
+    put_params(&out, params, call->token);
+    if (!out.is_full)
+        bridge_tell(b, call->to[0], S("notifications/progress"), buf_str(&out),
+                    call->request_id);
+    bridge_settle(b);
+}
+
+/* --- messages --- */
+
+static const struct str levels[] = {
+    S("debug"), S("info"),     S("notice"), S("warning"),
+    S("error"), S("critical"), S("alert"),  S("emergency"),
+};
+
+int bridge_level(struct str name)
+{
+    for (size_t i = 0; i < COUNT(levels); i++)
+        if (str_eq(levels[i], name))
+            return (int)i;
+    return -1;
+}
+
+static bool wants(const struct guest *guest, int level)
+{
+    return guest && guest->level >= 0 && level >= guest->level;
+}
+
+static void hear_message(struct bridge *b, const struct mcp_message *message,
+                         const struct bridged *call)
+{
+    struct json_span level = {};
+    struct guest *guest;
+    bool is_heard = false;
+    int number;
+
+    (void)PICK(message->params, { S("level"), &level });
+    number = level.type == JSON_STRING ? bridge_level(level.text) : -1;
+    LIST_FOREACH(guest, &b->guests, link) {
+        if (!wants(guest, number) || (call && !str_eq(call->to[0], guest->id)))
+            continue;
+        bridge_tell(b, guest->id, message->method, message->params.text,
+                    call ? call->request_id : S(""));
+        is_heard = true;
+    }
+    if (!is_heard)
+        logbook_add(b->logbook, S("server"), message->params.text,
+                    loop_wall_ms(b->means.loop));
+}
+
+/* --- what concerns some --- */
+
+static struct str member_text(const struct mcp_message *message, struct str name,
+                              struct arena *arena)
+{
+    struct json_span span = {};
+
+    if (!PICK(message->params, { name, &span }))
+        return S("");
+    return pick_text(span, arena);
+}
+
+static void hear_updated(struct bridge *b, const struct mcp_message *message,
+                         const struct bridged *)
+{
+    CLEANUP(arena_done) struct arena arena;
+    struct guest *guest;
+    struct str uri;
+
+    arena_init(&arena, message->params.text.len + 4096);
+    uri = member_text(message, S("uri"), &arena);
+    LIST_FOREACH(guest, &b->guests, link)
+        if (guest_watches(guest, uri))
+            bridge_tell(b, guest->id, message->method, message->params.text, S(""));
+}
+
+static void hear_task(struct bridge *b, const struct mcp_message *message,
+                      const struct bridged *)
+{
+    CLEANUP(arena_done) struct arena arena;
+    struct str owner;
+
+    arena_init(&arena, message->params.text.len + 4096);
+    owner = owned_task_owner(b, member_text(message, S("taskId"), &arena));
+    if (owner.len)
+        bridge_tell(b, owner, message->method, message->params.text, S(""));
+}
+
+static void hear_elicited(struct bridge *b, const struct mcp_message *message,
+                          const struct bridged *)
+{
+    struct json_span id = {};
+    struct str whom;
+
+    (void)PICK(message->params, { S("elicitationId"), &id });
+    whom = id.text.ptr ? bridge_elicited(b, id.text) : S("");
+    if (whom.len)
+        bridge_tell(b, whom, message->method, message->params.text, S(""));
+}
+
+/* --- lists --- */
+
+#define BIT(type) (1U << (type))
+
+static void hear_tools(struct bridge *b, const struct mcp_message *,
+                       const struct bridged *)
+{
+    relist_begin(b, BIT(OFFER_TOOL));
+}
+
+static void hear_resources(struct bridge *b, const struct mcp_message *,
+                           const struct bridged *)
+{
+    relist_begin(b, BIT(OFFER_RESOURCE) | BIT(OFFER_TEMPLATE));
+}
+
+static void hear_prompts(struct bridge *b, const struct mcp_message *,
+                         const struct bridged *)
+{
+    relist_begin(b, BIT(OFFER_PROMPT));
+}
+
+/* --- which --- */
+
+/* clang-format off */
+static const struct {
+    struct str method;
+    void (*hear)(struct bridge *b, const struct mcp_message *message,
+                 const struct bridged *call);
+} notifications[] = {
+    { S("notifications/message"),                hear_message },
+    { S("notifications/resources/updated"),      hear_updated },
+    { S("notifications/tasks/status"),           hear_task },
+    { S("notifications/tasks"),                  hear_task },
+    { S("notifications/elicitation/complete"),   hear_elicited },
+    { S("notifications/tools/list_changed"),     hear_tools },
+    { S("notifications/resources/list_changed"), hear_resources },
+    { S("notifications/prompts/list_changed"),   hear_prompts },
+};
+/* clang-format on */
+
+/* Others go to whoever made the call that they belong to. */
+void bridge_hear(struct bridge *b, const struct mcp_message *message,
+                 const struct bridged *call)
+{
+    for (size_t i = 0; i < COUNT(notifications); i++)
+        if (str_eq(notifications[i].method, message->method)) {
+            notifications[i].hear(b, message, call);
+            return;
+        }
+    if (call && str_starts(message->method, S("notifications/")))
+        bridge_tell(b, call->to[0], message->method, message->params.text,
+                    call->request_id);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Methods, and what becomes of them: answered from what is known of the server, refused,
+ * or left to the server. Nothing here starts it. Results are those of the legacy line;
+ * whoever asks as the modern era does gets them with what that demands (era.h).
+ */
+#include "base/cleanup.h"
+#include "bridge/bridge_priv.h"
+
+/* A request that is looked at. */
+struct ask {
+    struct bridge *b;
+    struct str caller;
+    const struct rpc_request *request;
+    struct rpc_reply *reply;
+    struct method_order *order;
+};
+
+/* A row of the table below. */
+struct method {
+    struct str name;
+    enum method_verdict (*answer)(struct ask *ask, const struct method *m);
+    enum offer_type type;
+    struct str member; /* what names the thing that is meant */
+    bool is_legacy;    /* the modern era does not know it */
+};
+
+static enum method_verdict fail(struct ask *ask, int64_t code, struct str message)
+{
+    rpc_fail(ask->reply, code, message, S(""));
+    return METHOD_ANSWERED;
+}
+
+static enum method_verdict invalid(struct ask *ask, struct str message)
+{
+    return fail(ask, RPC_INVALID_PARAMS, message);
+}
+
+static enum method_verdict empty(struct ask *ask)
+{
+    buf_put(&ask->reply->json, S("{}"));
+    return METHOD_ANSWERED;
+}
+
+static struct str text_param(const struct ask *ask, struct str name)
+{
+    return json_text(json_find(ask->request->params, name));
+}
+
+/* --- who the server is --- */
+
+static struct str or_object(const char *json)
+{
+    return json && *json ? str_of(json) : S("{}");
+}
+
+static void put_server(struct json_writer *w, const struct bridge *b)
+{
+    if (b->facts.server && *b->facts.server) {
+        json_raw(w, str_of(b->facts.server));
+        return;
+    }
+    json_object_open(w);
+    json_put_str(w, S("name"), b->spec->name);
+    json_put_str(w, S("version"), S(""));
+    json_object_close(w);
+}
+
+static void put_instructions(struct json_writer *w, const struct bridge *b)
+{
+    if (b->facts.instructions && *b->facts.instructions)
+        json_put_str(w, S("instructions"), str_of(b->facts.instructions));
+}
+
+/* The same version where it is known, else the newest of that line. */
+static struct str agree_on(struct str version)
+{
+    for (size_t i = 1; i < MCP_VERSIONS; i++)
+        if (str_eq(version, mcp_versions[i]))
+            return mcp_versions[i];
+    return mcp_versions[1];
+}
+
+static enum method_verdict initialize(struct ask *ask, const struct method *)
+{
+    struct str version = text_param(ask, S("protocolVersion"));
+    struct json_writer w;
+
+    if (!version.len)
+        return invalid(ask, S("protocolVersion is missing"));
+    json_write_init(&w, &ask->reply->json);
+    json_object_open(&w);
+    json_put_str(&w, S("protocolVersion"), agree_on(version));
+    json_key(&w, S("capabilities"));
+    json_raw(&w, or_object(ask->b->facts.capable));
+    json_key(&w, S("serverInfo"));
+    put_server(&w, ask->b);
+    put_instructions(&w, ask->b);
+    json_object_close(&w);
+    return METHOD_ANSWERED;
+}
+
+static enum method_verdict discover(struct ask *ask, const struct method *)
+{
+    struct json_writer w;
+
+    json_write_init(&w, &ask->reply->json);
+    json_object_open(&w);
+    json_put_strs(&w, S("supportedVersions"),
+                  (struct str_list){ mcp_versions, MCP_VERSIONS });
+    json_key(&w, S("capabilities"));
+    json_raw(&w, or_object(ask->b->facts.capable));
+    put_instructions(&w, ask->b);
+    json_object_close(&w);
+    return METHOD_ANSWERED;
+}
+
+static enum method_verdict ping(struct ask *ask, const struct method *)
+{
+    return empty(ask);
+}
+
+/* --- what is kept for a caller --- */
+
+static enum method_verdict set_level(struct ask *ask, const struct method *)
+{
+    int level = bridge_level(text_param(ask, S("level")));
+    struct guest *guest;
+
+    if (level < 0)
+        return invalid(ask, S("level is none of MCP's"));
+    guest = guest_get(ask->b, ask->caller);
+    if (!guest)
+        return fail(ask, RPC_INTERNAL, S("too many have set a level"));
+    guest->level = level;
+    return empty(ask);
+}
+
+static bool may_subscribe(const struct bridge *b)
+{
+    static const struct str path[] = { S("resources"), S("subscribe") };
+    struct json_span capable = { .type = JSON_OBJECT,
+                                 .text = or_object(b->facts.capable) };
+
+    return b->facts.era == ERA_MODERN ||
+           mcp_message_find(capable, path, COUNT(path)).type == JSON_TRUE;
+}
+
+static enum method_verdict subscribe(struct ask *ask, const struct method *m)
+{
+    struct str uri = text_param(ask, m->member);
+
+    if (!uri.len || uri.len > OFFER_MAX_URI)
+        return invalid(ask, S("uri is missing, or too long"));
+    if (!may_subscribe(ask->b))
+        return fail(ask, RPC_METHOD_NOT_FOUND, S("the server knows no subscriptions"));
+    if (guest_watch(ask->b, ask->caller, uri))
+        return fail(ask, RPC_INTERNAL, S("there are too many subscriptions"));
+    return empty(ask);
+}
+
+static enum method_verdict unsubscribe(struct ask *ask, const struct method *m)
+{
+    guest_unwatch(ask->b, ask->caller, text_param(ask, m->member));
+    return empty(ask);
+}
+
+/* --- lists --- */
+
+static enum method_verdict list(struct ask *ask, const struct method *m)
+{
+    const struct json *cursor = json_find(ask->request->params, S("cursor"));
+    size_t page = bridge_answer_bytes(ask->b) / 2;
+
+    if (cursor && cursor->type != JSON_STRING)
+        return invalid(ask, S("the cursor is none of ours"));
+    if (listing_put_page(ask->b->listing, m->type, json_text(cursor), page,
+                         &ask->reply->json))
+        return invalid(ask, S("the cursor is none of ours"));
+    return METHOD_ANSWERED;
+}
+
+static enum method_verdict list_tasks(struct ask *ask, const struct method *)
+{
+    owned_task_put_list(ask->b, ask->caller, &ask->reply->json);
+    return METHOD_ANSWERED;
+}
+
+/* --- what the server does --- */
+
+/* Why it is not to be used; "": it is. */
+static struct str objection(const struct listed *listed)
+{
+    if (listed->verdict == PIN_DROPPED)
+        return str_of(listed->why);
+    if (!listed->is_held)
+        return S("");
+    return listed->verdict == PIN_IS_NEW
+               ? S("held: it is new, and nobody has approved it")
+               : S("held: it has changed, and nobody has approved that");
+}
+
+/* What is called is what is listed: nothing else was looked at by anybody. */
+static enum method_verdict call(struct ask *ask, const struct method *m)
+{
+    struct str name = text_param(ask, m->member);
+    const struct listed *listed = listing_find(ask->b->listing, m->type, name);
+    struct str why = listed ? objection(listed) : S("there is no such thing here");
+
+    if (!name.len)
+        return invalid(ask, S("params do not name what is meant"));
+    if (why.len)
+        return invalid(ask, why);
+    if (m->type == OFFER_TOOL)
+        ask->order->tool = listed->json;
+    ask->order->makes_task = json_find(ask->request->params, S("task"));
+    return METHOD_ORDERED;
+}
+
+/* URIs may be of a template, or of nothing that was listed. */
+static enum method_verdict read_resource(struct ask *ask, const struct method *m)
+{
+    struct str uri = text_param(ask, m->member);
+    const struct listed *listed = listing_find(ask->b->listing, m->type, uri);
+    struct str why = listed ? objection(listed) : S("");
+
+    if (!uri.len)
+        return invalid(ask, S("params do not name what is meant"));
+    return why.len ? invalid(ask, why) : METHOD_ORDERED;
+}
+
+static enum method_verdict use_task(struct ask *ask, const struct method *m)
+{
+    if (!owned_task_is_of(ask->b, ask->caller, text_param(ask, m->member)))
+        return invalid(ask, S("there is no such task"));
+    return METHOD_ORDERED;
+}
+
+static enum method_verdict pass_on(struct ask *, const struct method *)
+{
+    return METHOD_ORDERED;
+}
+
+/* Of a connection, which a participant does not have with the server (BR-05). */
+static enum method_verdict refuse(struct ask *ask, const struct method *)
+{
+    return fail(ask, RPC_METHOD_NOT_FOUND, S("method not found"));
+}
+
+/* --- which --- */
+
+/* clang-format off */
+static const struct method methods[] = {
+    { S("initialize"),               initialize,    0,              S(""),       true },
+    { S("ping"),                     ping,          0,              S(""),       true },
+    { S("server/discover"),          discover,      0,              S(""),       false },
+    { S("logging/setLevel"),         set_level,     0,              S(""),       true },
+    { S("tools/list"),               list,          OFFER_TOOL,     S(""),       false },
+    { S("resources/list"),           list,          OFFER_RESOURCE, S(""),       false },
+    { S("resources/templates/list"), list,          OFFER_TEMPLATE, S(""),       false },
+    { S("prompts/list"),             list,          OFFER_PROMPT,   S(""),       false },
+    { S("resources/subscribe"),      subscribe,     OFFER_RESOURCE, S("uri"),    true },
+    { S("resources/unsubscribe"),    unsubscribe,   OFFER_RESOURCE, S("uri"),    true },
+    { S("subscriptions/listen"),     refuse,        0,              S(""),       false },
+    { S("tools/call"),               call,          OFFER_TOOL,     S("name"),   false },
+    { S("prompts/get"),              call,          OFFER_PROMPT,   S("name"),   false },
+    { S("resources/read"),           read_resource, OFFER_RESOURCE, S("uri"),    false },
+    { S("completion/complete"),      pass_on,       0,              S(""),       false },
+    { S("tasks/list"),               list_tasks,    0,              S(""),       true },
+    { S("tasks/get"),                use_task,      0,              S("taskId"), false },
+    { S("tasks/result"),             use_task,      0,              S("taskId"), true },
+    { S("tasks/cancel"),             use_task,      0,              S("taskId"), false },
+    { S("tasks/update"),             use_task,      0,              S("taskId"), false },
+};
+/* clang-format on */
+
+static const struct method others = { S(""), pass_on, 0, S(""), false };
+
+static const struct method *find_method(struct str name)
+{
+    for (size_t i = 0; i < COUNT(methods); i++)
+        if (str_eq(methods[i].name, name))
+            return &methods[i];
+    return &others;
+}
+
+/* MCP 2026-07-28, basic/versioning: a revision that is claimed and not known. */
+static bool is_version_known(struct str version)
+{
+    for (size_t i = 0; i < MCP_VERSIONS; i++)
+        if (version.len == 0 || str_eq(version, mcp_versions[i]))
+            return true;
+    return false;
+}
+
+static enum method_verdict refuse_version(struct ask *ask)
+{
+    struct str version = ask->request->version;
+    CLEANUP(buf_done) struct buf data;
+    struct json_writer w;
+
+    buf_init(&data, version.len * 6 + 256);
+    json_write_init(&w, &data);
+    json_object_open(&w);
+    json_put_strs(&w, S("supported"), (struct str_list){ mcp_versions, MCP_VERSIONS });
+    json_put_str(&w, S("requested"), version);
+    json_object_close(&w);
+    rpc_fail(ask->reply, RPC_UNSUPPORTED_VERSION, S("unsupported protocol version"),
+             buf_str(&data));
+    return METHOD_ANSWERED;
+}
+
+enum method_verdict bridge_method(struct bridge *b, struct str caller,
+                                  const struct rpc_request *request,
+                                  struct rpc_reply *ret_reply, struct method_order *ret)
+{
+    struct ask ask = { b, caller, request, ret_reply, ret };
+    const struct method *m = find_method(request->method);
+
+    if (!is_version_known(request->version))
+        return refuse_version(&ask);
+    if (rpc_is_modern(request) && m->is_legacy)
+        return refuse(&ask, m);
+    if (m->answer == ping || bridge_is_known(b))
+        return m->answer(&ask, m);
+    if (b->state == SERVER_STOPPED)
+        return fail(&ask, RPC_INTERNAL, S("the server is stopped"));
+    return METHOD_PARKED;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A bridge from inside. Who does what:
+ *
+ *     bridge.c          its life: seat, time, state, what is kept and told of it
+ *     bridge_serve.c    requests of the room: answered here, or ordered
+ *     bridge_method.c   … those that are answered here
+ *     bridge_answer.c   answers, kept until the room has them
+ *     bridge_ask.c      what the server asks, and who is asked
+ *     bridge_hear.c     notifications and progress of the server
+ *     bridge_list.c     what the server offers: asked for, compared, told
+ *     bridge_guest.c    what is remembered of callers: levels, subscriptions, tasks
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/str.h"
+#include "bridge/bridge.h"
+#include "json/json.h"
+#include "json/scan.h"
+#include "mcp/rpc.h"
+#include "participant/ask.h"
+#include "participant/occupant.h"
+
+enum {
+    BRIDGE_PARTICIPANTS = 256,
+    BRIDGE_ASKED = 64,
+    BRIDGE_RECENT = 64,
+    BRIDGE_DEPTH = 128,
+    BRIDGE_ENVELOPE = 1 << 20, /* bytes, where the gateway does not say */
+    BRIDGE_TREE = 96,          /* bytes of a tree for each byte of its text, at most */
+    BRIDGE_ANSWERS = 4 << 20,  /* bytes of answers that wait for the room */
+    BRIDGE_GUESTS = 256,
+    BRIDGE_WATCHED = 1000, /* resources that somebody subscribed to */
+    BRIDGE_TASKS = 1000,
+    BRIDGE_ELICITED = 256, /* URL elicitations whose end may be told */
+    BRIDGE_PAGES = 1000,   /* of one list */
+};
+
+enum {
+    BRIDGE_QUESTION_MS = 5 * 60 * 1000,
+    BRIDGE_TELL_MS = 1000,     /* changes of lists are told no more often */
+    BRIDGE_SETTLE_MS = 2000,   /* without a change: the first catalogue is whole */
+    BRIDGE_TRUST_MS = 10'000,  /* … at the latest */
+    BRIDGE_RETRY_MS = 1000,    /* an answer that was refused for now */
+    BRIDGE_PRESS_MS = 100,     /* one for which there was no room */
+    BRIDGE_LIST_MS = 30'000,   /* for one page of a list */
+    BRIDGE_TASK_MS = 3600'000, /* a task that has no time to live */
+};
+
+/* A request that somebody made of the server, until its answer is taken. */
+enum bridged_state {
+    BRIDGED_PARKED,  /* waits for what the server is */
+    BRIDGED_ORDERED, /* the server has it */
+    BRIDGED_UNSENT,  /* answered, and the room cannot be told now */
+    BRIDGED_SENT,    /* … and the room has not judged it */
+};
+
+struct bridged {
+    struct link link;
+    struct bridge *bridge;
+    enum bridged_state state;
+    struct server_order *order; /* BRIDGED_ORDERED */
+    bool is_modern;
+    bool is_open;       /* it names nobody: only what is worth telling is answered */
+    bool is_unwanted;   /* cancelled, or its caller is gone: not answered */
+    bool makes_task;    /* params.task is the caller's own */
+    struct str answer;  /* the payload, owned; UNSENT, SENT */
+    uint64_t retry_ms;  /* UNSENT: not before */
+    struct str payload; /* the request itself, owned; PARKED */
+
+    /* Behind the struct. */
+    struct str request_id;
+    struct str method, context; /* of the kind */
+    struct json_span rpc_id;
+    const struct str *to; /* the first one asked */
+    size_t to_count;
+    struct str token; /* of progress: JSON, or "" */
+};
+
+/* What is remembered of a participant that has a level, subscriptions or tasks. */
+struct guest {
+    struct link link;
+    struct str id; /* behind the struct */
+    int level;     /* of messages; -1: none are wanted */
+    struct link watched;
+};
+
+struct watched {
+    struct link link;
+    struct str uri; /* behind the struct */
+};
+
+/* A task whose owner polls it. */
+struct owned_task {
+    struct link link; /* oldest first */
+    struct str id, owner, json;
+    uint64_t until_ms; /* monotonic */
+};
+
+/* A question that somebody was asked. */
+struct asked {
+    struct link link;
+    struct bridge *bridge;
+    struct mcp_question *question;
+    char id[ASK_ID]; /* of the envelope */
+    size_t id_len;
+};
+
+/* A URL that somebody was shown; its end may be told later. */
+struct elicited {
+    struct link link;
+    struct str id, whom; /* behind the struct */
+};
+
+/* Who the server is, as far as that is known; texts are owned. */
+struct bridge_facts {
+    enum mcp_era era;
+    char *version, *server, *capable, *instructions; /* JSON but the first and last */
+};
+
+/* Lists that are asked for, one after the other. */
+struct bridge_lists {
+    unsigned wanted;  /* bits of enum offer_type */
+    bool is_underway; /* `type` is being asked for */
+    enum offer_type type;
+    struct server_order *order;
+    char *cursor; /* of the next page, or NULL */
+    size_t pages;
+    unsigned changed;  /* bits: the room is to be told */
+    uint64_t tell_ms;  /* … not before */
+    bool has_failed;   /* one of them, this time */
+    bool is_known;     /* they were asked for once, now or in an earlier life */
+    bool is_trusted;   /* the first catalogue is closed */
+    uint64_t trust_ms; /* when it is; 0: not begun */
+    uint64_t trust_max_ms;
+};
+
+struct bridge {
+    struct server_spec *spec;
+    struct supervisor_means means;
+    struct seat *seat;
+    struct occupant *occupant;
+    struct supervisor *supervisor;
+    struct listing *listing;
+    struct logbook *logbook;
+    void (*keep)(void *user, enum bridge_kept what, struct str json);
+    void (*on_change)(void *user);
+    void *user;
+
+    struct bridge_facts facts;
+    char *kept; /* what the supervisor wants to be kept */
+    enum server_state state;
+    char *why;
+    char *status; /* told last, or NULL */
+
+    struct link calls;
+    size_t call_count;
+    size_t answer_bytes;
+    struct link guests, tasks, asked, elicited;
+    size_t guest_count, watched_count, task_count, elicited_count;
+    struct bridge_lists lists;
+    struct bridge_counts counts;
+
+    struct loop_timer timer;
+    bool is_leaving;
+    void (*on_left)(void *user);
+    void *left_user;
+};
+
+static inline struct moment bridge_now(const struct bridge *b)
+{
+    return (struct moment){ loop_now_ms(b->means.loop), loop_wall_ms(b->means.loop) };
+}
+
+/* bridge.c */
+void bridge_settle(struct bridge *b);      /* at the end of whatever comes in: time */
+void bridge_tell_status(struct bridge *b); /* presence, where it has changed */
+void bridge_note(struct bridge *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));    /* into the logbook */
+bool bridge_is_known(const struct bridge *b); /* what it is and offers, now or once */
+size_t bridge_answer_bytes(const struct bridge *b);
+
+/* bridge_serve.c */
+void bridge_serve(struct bridge *b, const struct heard *heard, const struct str *reply_to,
+                  size_t reply_count);
+void bridge_cancel(struct bridge *b, struct str request_id, struct str from,
+                   struct str reason);
+void bridge_unpark(struct bridge *b);      /* it is known what the server is */
+void bridge_fail_parked(struct bridge *b); /* … or why that cannot be had */
+void bridge_caller_gone(struct bridge *b, struct str caller);
+void bridge_drop_calls(struct bridge *b);
+
+/* bridge_method.c: false: the server is to answer. */
+enum method_verdict { METHOD_ANSWERED, METHOD_PARKED, METHOD_ORDERED };
+struct method_order { /* METHOD_ORDERED */
+    struct str tool;
+    bool makes_task;
+};
+enum method_verdict bridge_method(struct bridge *b, struct str caller,
+                                  const struct rpc_request *request,
+                                  struct rpc_reply *ret_reply, struct method_order *ret);
+
+/* bridge_answer.c: from here on the call belongs to the room. */
+void bridged_answer(struct bridged *call, struct str member, struct str json);
+void bridged_fail(struct bridged *call, int64_t code, struct str message);
+void bridged_retry(struct bridge *b); /* those that could not be sent */
+uint64_t bridged_due_ms(const struct bridge *b);
+void bridged_free(struct bridged *call);
+
+/* bridge_ask.c */
+void bridge_ask(struct bridge *b, const struct server_question *from);
+void bridge_unask(struct bridge *b, struct mcp_question *question);
+void bridge_drop_asked(struct bridge *b);
+struct str bridge_elicited(const struct bridge *b, struct str id); /* whom, or "" */
+
+/* bridge_hear.c */
+int bridge_level(struct str name); /* of messages: 0 is debug; -1: none */
+void bridge_hear(struct bridge *b, const struct mcp_message *message,
+                 const struct bridged *call);
+void bridge_progress(struct bridged *call, struct json_span params);
+/* To one participant, or with "" to everybody; `about`: the envelope that it belongs to.
+ */
+void bridge_tell(struct bridge *b, struct str to, struct str method, struct str params,
+                 struct str about);
+
+/* bridge_list.c */
+void relist_begin(struct bridge *b, unsigned types); /* bits of enum offer_type */
+void relist_lost(struct bridge *b);                  /* the server is gone */
+void relist_tick(struct bridge *b);
+uint64_t relist_due_ms(const struct bridge *b);
+enum { RELIST_ALL = (1U << OFFER_TYPES) - 1 };
+
+/* bridge_guest.c */
+struct guest *guest_find(const struct bridge *b, struct str id);
+struct guest *guest_get(struct bridge *b, struct str id); /* NULL: too many */
+void guest_gone(struct bridge *b, struct str id);
+bool guest_watches(const struct guest *guest, struct str uri);
+enum err guest_watch(struct bridge *b, struct str id, struct str uri);
+void guest_unwatch(struct bridge *b, struct str id, struct str uri);
+void guests_watch_again(struct bridge *b); /* the server has been started anew */
+void guests_free(struct bridge *b);
+
+/* The task in this result (CreateTaskResult) belongs to him. */
+void owned_task_note(struct bridge *b, struct str owner, struct json_span result);
+bool owned_task_is_of(const struct bridge *b, struct str owner, struct str id);
+struct str owned_task_owner(const struct bridge *b, struct str id); /* or "" */
+void owned_task_put_list(struct bridge *b, struct str owner, struct buf *out);
