@@ -13,10 +13,10 @@
 #include "gateway/auth.h"
 #include "gateway/doors.h"
 #include "gateway/entrance.h"
-#include "gateway/grants.h"
 #include "gateway/moderation.h"
 #include "gateway/proposals.h"
 #include "gateway/recording.h"
+#include "gateway/speaking.h"
 #include "topic/reading.h"
 
 enum {
@@ -169,11 +169,7 @@ static void post(struct exchange *x, struct live_room *room, enum dialect dialec
     enum err err;
 
     x->holds_envelope = false;
-    worker->metrics.envelopes_received++;
-    worker->metrics.bytes_received += x->body.len;
-    room_flush_presence(room);
-    if (loop_wall_ms(worker->loop) >= worker->rights_due_ms)
-        grants_expire(worker);
+    speaking_prepare(room, x->body.len);
     a = (struct admission){ .room = &room->room,
                             .sender = room_participant(room, x->identity),
                             .dialect = dialect,

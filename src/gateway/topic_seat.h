@@ -2,8 +2,10 @@
 /*
  * A seat inside the gateway: a member of a topic that is no connection. It reads the
  * native lane as everybody does (frames, whose heads it skips), directed and without
- * echo, and what it sends goes through admit() like anybody's. Texts are heard from a
- * deferred task, never from inside what made them.
+ * echo, and what it sends goes through admit() like anybody's, but at any rate. Texts are
+ * heard from a deferred task, never from inside what made them, 64 KiB in a turn.
+ *
+ *     away ──room, place──► sitting ──kicked, replaced──► away, with a growing pause
  */
 #pragma once
 
@@ -15,16 +17,21 @@
 
 struct topic_seat;
 
-/* On the worker of the topic. The room is made where there is none, and stays as long as
- * somebody sits in it. Lost (kicked, replaced, topic closed), it takes its place again
- * after a pause, for as long as it is open: seat_ops.on_lost, then on_begin. */
+/* On the worker of the topic. One reference on the identity is taken. A place is taken as
+ * soon as there is one: the room is made where there is none, and stays as long as
+ * somebody sits in it. Lost (kicked, replaced), it is taken again after a pause, for as
+ * long as the seat is open: seat_ops.on_lost, then on_begin. No callback comes inside. */
 struct topic_seat *topic_seat_open(struct worker *worker, struct str topic,
                                    struct identity *identity, const struct seat_ops *ops,
                                    void *user);
 struct seat *topic_seat_of(struct topic_seat *seat);
 
-/* Leaves the room; freed later in this turn, no callback any more. */
+/* Leaves the room and frees it, a little later where it is being heard; no callback comes
+ * any more. NULL is harmless. */
 void topic_seat_close(struct topic_seat *seat);
 
-/* Settings have changed: the topic's, or what the identity may do. */
+/* What the identity may do, or where it may be, is another thing from now on. */
 void topic_seat_set_identity(struct topic_seat *seat, struct identity *identity);
+
+/* Does it sit? */
+bool topic_seat_is_taken(const struct topic_seat *seat);

@@ -15,14 +15,12 @@
 #include "base/log.h"
 #include "base/prefetch.h"
 #include "base/xalloc.h"
-#include "envelope/system.h"
 #include "gateway/entrance.h"
 #include "gateway/gateway.h"
-#include "gateway/grants.h"
 #include "gateway/moderation.h"
-#include "gateway/recorder.h"
 #include "gateway/recording.h"
 #include "gateway/room.h"
+#include "gateway/speaking.h"
 #include "gateway/upgrade.h"
 #include "gateway/ws_options.h"
 #include "ws/ws.h"
@@ -175,11 +173,8 @@ static void on_member_ready(struct member *member)
 
 static void on_member_rights(struct member *member)
 {
-    const struct ws_client *client = CONTAINER_OF(member, struct ws_client, member);
-    struct live_room *room = live_room_of(member_topic(member));
-
-    member_set_capabilities(member,
-                            room_participant(room, client->identity)->capabilities);
+    speaking_renew_rights(member,
+                          CONTAINER_OF(member, struct ws_client, member)->identity);
 }
 
 static const struct member_ops member_ops = {
@@ -222,52 +217,16 @@ static void hold_reads(struct ws_client *client)
         conn_pause_reads(&client->conn, true);
 }
 
-/* While the disk fails nobody waits for it. */
-static void tell(struct ws_client *client, struct private_note note)
+static void refuse(struct ws_client *client, const struct speaker *speaker,
+                   const struct admission *a, const struct refusal *refusal)
 {
-    if (!recorder_is_able(client->worker))
-        note.turn = AT_ONCE;
-    topic_tell(&client->member, &note);
-    hold_reads(client);
-}
-
-static void send_error(struct ws_client *client, const struct admission *a,
-                       const struct refusal *refusal)
-{
-    struct topic *topic = member_topic(&client->member);
-    char id[SYSTEM_ID];
-    struct json_writer w;
-    struct buf out;
-
-    buf_init(&out, 1 << 20);
-    system_begin(&w, &out,
-                 &(struct system_head){ .dialect = a->dialect,
-                                        .kind = S("system/error"),
-                                        .id = topic_system_id(topic, id),
-                                        .wall_ms = a->wall_ms,
-                                        .to = client->identity->id,
-                                        .correlation_id = a->env.id });
-    refusal_write(refusal, a, &w);
-    system_end(&w);
-    tell(client, (struct private_note){
-                     buf_str(&out), PRIVATE_TEXT,
-                     refusal->is_abuse ? AT_ONCE : BEHIND_ALL }); /* it is the last */
-    buf_done(&out);
-}
-
-static void refuse(struct ws_client *client, const struct admission *a,
-                   const struct refusal *refusal)
-{
-    struct live_room *room = live_room_of(member_topic(&client->member));
-
-    recording_refused(room, a, refusal);
+    speaking_refuse(speaker, a, refusal);
     if (refusal->err == ERR_UTF8) {
         client->peer_has_closed = true; /* the connection has failed (RFC 6455 7.1.7) */
         ws_close(client, WS_CODE_UTF8, S("not UTF-8"));
         return;
     }
-    send_error(client, a, refusal);
-    room_hear_refusal(room, a, refusal);
+    hold_reads(client);
     if (refusal->is_abuse)
         ws_close(client, WS_CODE_RATE, S("rate_limited: too fast for too long"));
 }
@@ -295,49 +254,31 @@ static void carry_out(struct ws_client *client, struct live_room *room,
 static void judge(struct ws_client *client, struct live_room *room, struct str text)
 {
     struct worker *worker = client->worker;
+    struct speaker speaker = { room, &client->member, client->identity,
+                               &worker->settings->admit };
+    struct admission a = speaking_admission(&speaker, text);
     struct refusal refusal;
-    struct admission a = { .room = &room->room,
-                           .sender = client->member.participant,
-                           .member = &client->member,
-                           .dialect = client->member.lane->dialect,
-                           .text = text,
-                           .limits = &worker->settings->admit,
-                           .identity = client->identity,
-                           .scratch = loop_scratch(worker->loop),
-                           .now_ms = loop_now_ms(worker->loop),
-                           .wall_ms = loop_wall_ms(worker->loop) };
     enum err err = admit(&a, &refusal);
 
     metrics_count_verdict(&worker->metrics, err);
     if (err)
-        refuse(client, &a, &refusal);
+        refuse(client, &speaker, &a, &refusal);
     else if (a.has_sequel)
         carry_out(client, room, &a);
-}
-
-/* Who loses a grant is welcomed anew, and whoever does not read is closed instead: that
- * may be the one whose envelope is being received. */
-[[gnu::cold]] static bool outlives_expiry(struct ws_client *client)
-{
-    grants_expire(client->worker);
-    return !client->is_closing;
 }
 
 /* The one place where bytes become an envelope: unmasked into the log, judged there. What
  * comes in dots is not what will stand in the log, and is judged apart. */
 static void receive(struct ws_client *client, const struct ws_event *ev)
 {
-    struct worker *worker = client->worker;
     struct topic *topic = member_topic(&client->member);
     struct live_room *room = live_room_of(topic);
     bool is_slash = client->member.lane->dialect == DIALECT_SLASH;
     size_t len = ev->body.len;
     char *place;
 
-    worker->metrics.envelopes_received++;
-    worker->metrics.bytes_received += len;
-    room_flush_presence(room);
-    if (loop_wall_ms(worker->loop) >= worker->rights_due_ms && !outlives_expiry(client))
+    speaking_prepare(room, len);
+    if (client->is_closing)
         return;
     place = is_slash ? topic_reserve(topic, len) : xmalloc(len + 1);
     unmask_to(place, ev);
@@ -348,12 +289,8 @@ static void receive(struct ws_client *client, const struct ws_event *ev)
 
 static void send_pong(struct ws_client *client, struct str body)
 {
-    struct buf frame;
-
-    buf_init(&frame, WS_MAX_CONTROL + WS_MAX_HEAD);
-    ws_frame_write(&frame, WS_OP_PONG, body);
-    tell(client, (struct private_note){ buf_str(&frame), PRIVATE_FRAME, BEHIND_PRIVATE });
-    buf_done(&frame);
+    speaking_pong(client->worker, &client->member, body);
+    hold_reads(client);
 }
 
 /* The peer closes: answer with the same code, then end. */
@@ -773,8 +710,7 @@ static void change_identity(struct ws_client *client, struct identity *identity)
         return;
     if (was->type != identity->type ||
         !lists_equal(was->capabilities, identity->capabilities)) {
-        member_set_capabilities(&client->member,
-                                room_participant(room, identity)->capabilities);
+        speaking_renew_rights(&client->member, identity);
         room_welcome_again(room, client->member.participant);
     }
     identity_unref(client->identity);

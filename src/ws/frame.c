@@ -120,3 +120,15 @@ size_t ws_frame_size(struct str bytes)
         payload = payload << 8 | head[2 + i];
     return 2 + extra + payload;
 }
+
+struct str ws_frame_body(struct str frame)
+{
+    size_t code = (uint8_t)frame.ptr[1] & 0x7f;
+    size_t head = WS_MAX_HEAD;
+
+    if (code < 126)
+        head = 2;
+    else if (code == 126)
+        head = 4;
+    return str_slice(frame, head, frame.len);
+}

@@ -114,6 +114,9 @@ size_t ws_head_write(uint8_t out[static WS_MAX_HEAD], enum ws_opcode op, size_t 
 /* The length, head included, of the unmasked frame whose head stands at the front. */
 size_t ws_frame_size(struct str bytes);
 
+/* What stands behind the head of this whole, unmasked frame. */
+struct str ws_frame_body(struct str frame);
+
 /* Whole frames, for answers and for tests. What does not fit sets `is_full` and leaves no
  * part of a frame. */
 void ws_frame_write(struct buf *out, enum ws_opcode op, struct str payload);
