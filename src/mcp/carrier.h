@@ -23,7 +23,7 @@ struct parcel {
     struct str text;    /* one line */
     uint64_t call;      /* of a request: its id; 0: a notification or an answer */
     struct str method;  /* "": an answer */
-    struct str name;    /* what Mcp-Name says, or "" */
+    struct str name;    /* what Mcp-Name says, not encoded yet; or "" */
     struct str version; /* what MCP-Protocol-Version says; "": nothing is agreed yet */
     bool is_modern;
     const struct str *fields; /* "Mcp-Param-…: …", encoded */
