@@ -5,9 +5,9 @@
  * the next call to the same place.
  *
  * It goes where the URL says and nowhere else: redirects are answers like any other, and
- * proxies of the environment are not used. Certificates are verified against those of the
- * system, or of the file that SSL_CERT_FILE names. Cookies, passwords of ~/.netrc and
- * other protocols than HTTP do not exist.
+ * proxies of the environment are used by who asks for it. Certificates are verified
+ * against those of the system, or of the file that SSL_CERT_FILE names. Cookies,
+ * passwords of ~/.netrc and other protocols than HTTP do not exist.
  *
  * libcurl does the work and is loaded with the first client.
  */
@@ -41,7 +41,9 @@ struct fetch_request {
 };
 
 struct fetch_answer {
-    enum err err; /* OK: there is a status, whichever. ERR_TIMEOUT, ERR_TOO_BIG, ERR_IO */
+    enum err err; /* OK: there is a status, whichever. ERR_TIMEOUT, ERR_TOO_BIG, ERR_IO;
+                   * of an order also ERR_FORBIDDEN: the address must not be reached, and
+                   * ERR_INVALID: of its URL or a field */
     unsigned status; /* 0: none came */
     struct str body; /* valid during the call */
     const char *why; /* what went wrong, for people: without the URL and its secrets */
@@ -62,7 +64,7 @@ void fetch_cancel(struct fetch_call *call);
  * name can mean something else by then. With a proxy of the environment only addresses
  * that stand in the URL can be judged. */
 enum fetch_reach {
-    FETCH_ANYWHERE, /* what the operator wrote */
+    FETCH_ANYWHERE, /* what the operator wrote: all but link-local */
     FETCH_PUBLIC,   /* and https alone */
     FETCH_LOCAL, /* public (https), or loopback: for what a server on this machine says */
 };
@@ -79,10 +81,10 @@ struct fetch_order {
     struct str body; /* copied */
     enum fetch_reach reach;
     bool uses_proxies;   /* of the environment: https_proxy, no_proxy, … */
-    uint64_t connect_ms; /* 0: the usual, as the next one */
-    uint64_t silence_ms; /* without a byte; a stream may be silent for longer: 0 */
+    uint64_t connect_ms; /* 0: the usual */
+    uint64_t silence_ms; /* without a byte, in whole seconds; 0: as long as it likes */
     uint64_t timeout_ms; /* of all of it; 0: none */
-    size_t max_answer;   /* bytes of its body, all together; 0: the taker counts */
+    size_t max_answer;   /* bytes of its body, all together; 0: who takes them counts */
 };
 
 struct fetch_head {
@@ -90,11 +92,12 @@ struct fetch_head {
     struct str type; /* the media type, small letters, without parameters */
 };
 
+/* All but on_done may be NULL, and each may begin and cancel calls. */
 struct fetch_ops {
     /* The head has come; fetch_field() tells more, until on_done returns. */
     void (*on_head)(void *user, struct fetch_call *call, const struct fetch_head *head);
     void (*on_bytes)(void *user, struct str bytes);
-    /* Once, the last; `body` is "". Redirects are answers like any other. */
+    /* Once, the last. Without on_bytes it has the whole body, else none. */
     void (*on_done)(void *user, const struct fetch_answer *answer);
 };
 
@@ -102,5 +105,6 @@ struct fetch_ops {
 struct fetch_call *fetch_start(struct fetch *fetch, const struct fetch_order *order,
                                const struct fetch_ops *ops, void *user);
 
-/* All fields of that name, one per line; "" where there is none. */
-struct str fetch_field(const struct fetch_call *call, struct str name);
+/* All fields of that name, one per line; "" where there is none. Valid until it is asked
+ * for the next one. */
+struct str fetch_field(struct fetch_call *call, struct str name);

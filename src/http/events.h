@@ -17,10 +17,14 @@ struct events {
     struct buf line; /* one that is not complete */
     struct buf data; /* of the event that is being read, as the next two */
     struct buf type;
-    struct buf id;     /* the last one, which stays */
+    struct buf next_id;
+    struct buf id;     /* of the last event that had one; it stays */
     uint64_t retry_ms; /* UINT64_MAX: it was never said */
-    size_t max;
-    bool has_data, has_failed, skips_lf;
+    bool has_begun;    /* the first line was read */
+    bool has_data, has_id;
+    bool is_told; /* the event was handed out, and is forgotten with the next call */
+    bool skips_lf;
+    bool has_failed;
 };
 
 struct event {
@@ -29,7 +33,10 @@ struct event {
     struct str id;   /* the last that was given, or "" */
 };
 
-/* An event of more than `max` bytes is a failure. */
+enum { EVENTS_MAX_ID = 4096 }; /* bytes of an id, and of a type */
+
+/* A line or an event of more than `max` bytes is a failure, and so is an endless id or
+ * type. */
 void events_init(struct events *events, size_t max);
 void events_done(struct events *events);
 
