@@ -15,6 +15,8 @@ struct credential;
 struct challenge {
     unsigned status;             /* 401 or 403 */
     struct str www_authenticate; /* all such fields, one per line, or "" */
+    struct str used;             /* what `current` had given for it; ptr NULL: unknown.
+                                  * Where another is current by now, that is the answer */
 };
 
 struct credential_ops {
