@@ -13,7 +13,14 @@
 #include "fetch/fetch.h"
 #include "fetch/fetch_priv.h"
 
-enum { CONNECT_MS = 10'000, HEAD_MAX = 64 * 1024, TYPE_MAX = 128, MS_PER_S = 1000 };
+enum {
+    CONNECT_MS = 10'000,
+    HEAD_MAX = 64 * 1024,
+    TYPE_MAX = 128,
+    MS_PER_S = 1000,
+    IDLE_S = 4, /* servers close idle connections, many after five seconds: not when one
+                 * is used again */
+};
 
 struct fetch_call {
     struct fetch *fetch;
@@ -23,6 +30,8 @@ struct fetch_call {
     struct curl_slist *fields;
     struct fetch_ops ops;
     void *user;
+    struct buf body;  /* what is sent */
+    size_t sent;      /* of it */
     struct buf head;  /* the lines of the last one */
     struct buf bytes; /* of the body that were not told yet: all, without on_bytes */
     struct buf found; /* what fetch_field() gave */
@@ -46,6 +55,7 @@ static void call_free(struct fetch_call *call)
     (void)curl->curl_multi_remove_handle(call->fetch->multi, call->easy);
     curl->curl_easy_cleanup(call->easy);
     curl->curl_slist_free_all(call->fields);
+    buf_done(&call->body);
     buf_done(&call->head);
     buf_done(&call->bytes);
     buf_done(&call->found);
@@ -55,7 +65,7 @@ static void call_free(struct fetch_call *call)
     free(call);
 }
 
-void calls_free(struct fetch *fetch)
+void fetch_calls_free(struct fetch *fetch)
 {
     while (!list_is_empty(&fetch->calls))
         call_free(CONTAINER_OF(fetch->calls.next, struct fetch_call, link));
@@ -114,7 +124,7 @@ static bool tell(struct fetch_call *call)
     return fetch->telling == call;
 }
 
-void calls_tell(struct fetch *fetch)
+void fetch_calls_tell(struct fetch *fetch)
 {
     struct fetch_call *call;
 
@@ -145,13 +155,15 @@ static void end(struct fetch_call *call, struct fetch_answer *answer)
     call_free(call);
 }
 
-void call_finish(struct fetch_call *call, CURLcode result)
+void fetch_call_finish(struct fetch_call *call, CURLcode result)
 {
     struct fetch_answer answer = { .err = meaning(call, result) };
 
     answer.why = call->fetch->curl.curl_easy_strerror(result);
     if (answer.err && call->fault)
         answer.why = call->why;
+    if (result == CURLE_SEND_FAIL_REWIND)
+        answer.why = "the connection was closed before an answer came";
     if (answer.err == ERR_FORBIDDEN)
         answer.why = "its address must not be reached";
     end(call, &answer);
@@ -209,6 +221,21 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *user)
     buf_put(&call->bytes, (struct str){ bytes, size * count });
     feed(call);
     return size * count;
+}
+
+/* Nothing is sent twice: where a kept connection turns out to be closed, libcurl would
+ * send the request again, not knowing whether it arrived. It cannot when the body can be
+ * read only once. */
+static size_t on_body_wanted(char *out, size_t size, size_t count, void *user)
+{
+    struct fetch_call *call = user;
+    struct str part =
+        str_slice(buf_str(&call->body), call->sent, call->sent + size * count);
+
+    if (part.len > 0)
+        memcpy(out, part.ptr, part.len);
+    call->sent += part.len;
+    return part.len;
 }
 
 /* Without TLS only this machine may be spoken to, where not everybody may be. */
@@ -292,10 +319,11 @@ static void set_way(struct fetch_call *call, const struct fetch_order *order,
 {
     const struct curl *curl = &call->fetch->curl;
     const char *proxy = order->uses_proxies
-                            ? proxy_for(str_of(place->scheme), str_of(place->host))
+                            ? fetch_proxy_for(str_of(place->scheme), str_of(place->host))
                             : NULL;
 
     SET(DISALLOW_USERNAME_IN_URL, 1L);
+    SET(MAXAGE_CONN, (long)IDLE_S);
     if (order->reach == FETCH_PUBLIC)
         SET(PROTOCOLS_STR, "https");
     if (order->reach != FETCH_ANYWHERE) {
@@ -315,9 +343,11 @@ static void set_method(struct fetch_call *call, const struct fetch_order *order)
         SET(CUSTOMREQUEST, order->method);
         return;
     }
+    buf_put(&call->body, order->body);
     SET(POST, 1L);
     SET(POSTFIELDSIZE_LARGE, (curl_off_t)order->body.len);
-    SET(COPYPOSTFIELDS, order->body.len ? order->body.ptr : "");
+    SET(READFUNCTION, on_body_wanted);
+    SET(READDATA, call);
 }
 
 #undef SET
@@ -336,6 +366,7 @@ static struct fetch_call *call_new(struct fetch *fetch, const struct fetch_ops *
                                  .fail.run = on_fail };
     if (!call->easy)
         abort(); /* out of memory */
+    buf_init(&call->body, SIZE_MAX);
     buf_init(&call->head, HEAD_MAX);
     buf_init(&call->bytes, SIZE_MAX);
     buf_init(&call->found, HEAD_MAX);

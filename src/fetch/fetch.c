@@ -36,7 +36,7 @@ static void finish_ended(struct fetch *fetch)
 
         (void)fetch->curl.curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE,
                                             &call);
-        call_finish(call, result);
+        fetch_call_finish(call, result);
     }
 }
 
@@ -45,7 +45,7 @@ static void go_on(struct fetch *fetch, curl_socket_t fd, int ready)
     int running;
 
     (void)fetch->curl.curl_multi_socket_action(fetch->multi, fd, ready, &running);
-    calls_tell(fetch);
+    fetch_calls_tell(fetch);
     finish_ended(fetch);
 }
 
@@ -164,7 +164,7 @@ void fetch_free(struct fetch *fetch)
 
     if (!fetch)
         return;
-    calls_free(fetch);
+    fetch_calls_free(fetch);
     (void)fetch->curl.curl_multi_cleanup(fetch->multi); /* closes the kept connections */
     while (!list_is_empty(&fetch->sockets)) {
         socket = CONTAINER_OF(fetch->sockets.next, struct socket, link);

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "loop/loop.h"
@@ -101,10 +102,21 @@ struct fetch_ops {
     void (*on_done)(void *user, const struct fetch_answer *answer);
 };
 
-/* Never calls back inside. fetch_cancel() ends it, also inside on_head and on_bytes. */
+/* Never calls back inside, and never sends a body twice. fetch_cancel() ends it, also
+ * inside on_head and on_bytes. */
 struct fetch_call *fetch_start(struct fetch *fetch, const struct fetch_order *order,
                                const struct fetch_ops *ops, void *user);
 
 /* All fields of that name, one per line; "" where there is none. Valid until it is asked
  * for the next one. */
 struct str fetch_field(struct fetch_call *call, struct str name);
+
+/* --- addresses that somebody names --- */
+
+/* Appends what `reference` means where it stands at `base`. ERR_INVALID: nothing that can
+ * be fetched. */
+enum err fetch_join(const struct fetch *fetch, const char *base, const char *reference,
+                    struct buf *out);
+
+/* The same scheme, host and port? */
+bool fetch_is_same_origin(const struct fetch *fetch, const char *a, const char *b);

@@ -44,22 +44,23 @@ struct fetch {
 
 /* Tells what has come, in the order in which it came. libcurl must not be inside: its
  * handles cannot be added or removed then. */
-void calls_tell(struct fetch *fetch);
+void fetch_calls_tell(struct fetch *fetch);
 
 /* The last word of libcurl on it. */
-void call_finish(struct fetch_call *call, CURLcode result);
-void calls_free(struct fetch *fetch);
+void fetch_call_finish(struct fetch_call *call, CURLcode result);
+void fetch_calls_free(struct fetch *fetch);
 
 /* The proxy that the environment names for this scheme and host, or NULL. This machine
  * itself is never asked for through one. */
-const char *proxy_for(struct str scheme, struct str host);
+const char *fetch_proxy_for(struct str scheme, struct str host);
 
-enum { PLACE_SCHEME = 8, PLACE_HOST = 256 };
+enum { PLACE_SCHEME = 8, PLACE_HOST = 256, PLACE_PORT = 8 };
 
 /* Where a URL leads, as libcurl understands it. */
 struct place {
     char scheme[PLACE_SCHEME];
     char host[PLACE_HOST]; /* without brackets; numbers in the usual form */
+    char port[PLACE_PORT]; /* also where it is the usual one */
 };
 
 /* ERR_INVALID: it is no URL, or names something that is not http or https. */

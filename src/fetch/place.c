@@ -15,7 +15,7 @@ static bool part(const struct curl *curl, CURLU *url, CURLUPart what, char *out,
     char *text = NULL;
     int len = -1;
 
-    if (curl->curl_url_get(url, what, &text, 0) == CURLUE_OK)
+    if (curl->curl_url_get(url, what, &text, CURLU_DEFAULT_PORT) == CURLUE_OK)
         len = snprintf(out, size, "%s", text);
     curl->curl_free(text);
     return len > 0 && (size_t)len < size;
@@ -42,7 +42,8 @@ enum err place_read(const struct fetch *fetch, const char *url, struct place *re
 
     is_fine = is_fine &&
               part(curl, handle, CURLUPART_SCHEME, place.scheme, sizeof(place.scheme)) &&
-              part(curl, handle, CURLUPART_HOST, place.host, sizeof(place.host));
+              part(curl, handle, CURLUPART_HOST, place.host, sizeof(place.host)) &&
+              part(curl, handle, CURLUPART_PORT, place.port, sizeof(place.port));
     curl->curl_url_cleanup(handle);
     if (!is_fine ||
         (strcmp(place.scheme, "http") != 0 && strcmp(place.scheme, "https") != 0))
@@ -71,4 +72,34 @@ bool place_address(const struct place *place, struct sockaddr_storage *ret)
         return false;
     memcpy(ret, &in, sizeof(in));
     return true;
+}
+
+enum err fetch_join(const struct fetch *fetch, const char *base, const char *reference,
+                    struct buf *out)
+{
+    const struct curl *curl = &fetch->curl;
+    CURLU *handle = curl->curl_url();
+    char *text = NULL;
+    bool is_fine = handle &&
+                   curl->curl_url_set(handle, CURLUPART_URL, base, 0) == CURLUE_OK &&
+                   curl->curl_url_set(handle, CURLUPART_URL, reference, 0) == CURLUE_OK &&
+                   curl->curl_url_get(handle, CURLUPART_URL, &text, 0) == CURLUE_OK;
+    struct place place;
+
+    is_fine = is_fine && !place_read(fetch, text, &place);
+    if (is_fine)
+        buf_put(out, str_of(text));
+    curl->curl_free(text);
+    curl->curl_url_cleanup(handle);
+    return is_fine ? OK : ERR_INVALID;
+}
+
+bool fetch_is_same_origin(const struct fetch *fetch, const char *a, const char *b)
+{
+    struct place one, other;
+
+    if (place_read(fetch, a, &one) || place_read(fetch, b, &other))
+        return false;
+    return strcmp(one.scheme, other.scheme) == 0 && strcmp(one.port, other.port) == 0 &&
+           str_ieq(str_of(one.host), str_of(other.host));
 }

@@ -53,7 +53,7 @@ static bool is_here(struct str host)
            str_eq(host, S("::1"));
 }
 
-const char *proxy_for(struct str scheme, struct str host)
+const char *fetch_proxy_for(struct str scheme, struct str host)
 {
     /* HTTP_PROXY in capitals is left out: in a CGI it is a header of the request. */
     static const char *const plain[] = { "http_proxy", "all_proxy", "ALL_PROXY" };

@@ -381,6 +381,34 @@ TEST(a_kept_connection_is_not_a_way_around_the_guard)
     http_server_done(&server);
 }
 
+/* The server has taken the second request and gone, as far as we can know. */
+TEST(a_body_is_not_sent_twice)
+{
+    static const struct http_rule rules[] = {
+        { .begins = "GET", .answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi" },
+        { .begins = "POST", .answer = "", .closes = true },
+    };
+    struct stage stage;
+    struct http_server server;
+    struct fetch_order order;
+
+    http_server_start(&server, rules, COUNT(rules));
+    stage_init(&stage);
+    order = order_to("GET", server.url);
+    order.max_answer = 10;
+    (void)fetch_start(stage.fetch, &order, &whole, &stage);
+    wait_for(&stage, 1);
+    order.method = "POST";
+    order.body = S("pay");
+    (void)fetch_start(stage.fetch, &order, &whole, &stage);
+    wait_for(&stage, 2);
+    CHECK_STR(buf_str(&stage.told), S("ok 200 hiio_error 0 "));
+    stage_done(&stage);
+    http_server_stop(&server);
+    CHECK_INT(http_server_count(&server, "pay"), 1);
+    http_server_done(&server);
+}
+
 TEST(a_field_cannot_smuggle_another)
 {
     static const char *const fields[] = { "X-A: b\r\nX-C: d" };
