@@ -81,7 +81,8 @@ static bool has_word(struct str list, const char *word, char separator)
     return false;
 }
 
-/* Of /proc/self/cgroup, "4:memory:/our/group": ours for that controller ("": version 2). */
+/* Of /proc/self/cgroup, "4:memory:/our/group": ours for that controller ("": version 2).
+ */
 static struct str own_group(struct str lines, const char *controller)
 {
     while (lines.ptr) {
@@ -184,7 +185,8 @@ static bool is_usable_v2(const char *folder, const char *mount)
     return strcmp(folder, mount) == 0 || read_file(procs.text, text).len == 0;
 }
 
-/* Our own group holds us, so what was handed over must lie above it (DelegateSubgroup=). */
+/* Our own group holds us, so what was handed over must lie above it (DelegateSubgroup=).
+ */
 static bool find_v2(struct sandbox_plan *plan, struct str mounts, struct str groups)
 {
     struct str mount = mount_of(mounts, "cgroup2", "");

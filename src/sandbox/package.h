@@ -32,7 +32,8 @@ void package_install(const struct package *package, struct str folder,
                      struct arena *arena, struct sandbox_command *ret_command,
                      struct permit *ret_permit);
 
-/* What runs it from the folder, and what is pinned: "name@version integrity".
+/* What runs it from the folder, without the arguments (the words of the command from
+ * `used` on), and what is pinned: "name@version integrity". It reads the folder.
  * ERR_NOT_FOUND, ERR_CONFLICT: it is not what was pinned ("": nothing was). */
 enum err package_command(const struct package *package, struct str folder,
                          struct str pinned, struct arena *arena,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process and all below it hold, for who must watch them: memory that is in use and
- * theirs, without the files they have mapped.
+ * What a process and all below it hold, for who must watch them: memory that is in use
+ * and theirs, without the files they have mapped.
  */
 #include <dirent.h>
 #include <fcntl.h>
