@@ -19,9 +19,10 @@ struct era_change {
 };
 
 /* ML-02, ML-10, LM-06: adds or strips resultType, ttlMs, cacheScope, serverInfo; drops
- * what the other side must not see. ERR_INVALID: no object. */
+ * what the other side must not see; tasks take the other shape. Unchanged between equal
+ * eras. ERR_INVALID: no object; ERR_TOO_BIG. */
 enum err era_put_result(struct buf *out, const struct era_change *change,
                         struct json_span result);
-/* ML-10, LM-07. */
+/* ML-10, LM-07. ERR_INVALID: no object. */
 enum err era_put_error(struct buf *out, const struct era_change *change,
                        struct json_span error);

@@ -4,7 +4,8 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "json/json.h"
-#include "mcp/session_priv.h"
+#include "mcp/headers.h"
+#include "mcp/session_parts.h"
 
 /* --- what is sent --- */
 
@@ -24,20 +25,45 @@ static void clear_line(struct mcp_session *session)
     session->line.is_full = false;
 }
 
+/* BR-06: headers are made of what is really sent. */
+static enum err put_headers(struct mcp_session *session, const struct errand_order *order,
+                            struct parcel *parcel)
+{
+    const struct json *params;
+    const struct json *tool;
+    struct str_list fields;
+
+    arena_reset(&session->scratch);
+    if (!session_is_modern(session))
+        return OK;
+    if (json_parse(order->params, &session->scratch, &params, NULL))
+        return ERR_TOO_BIG;
+    parcel->name = header_name(order->method, params);
+    if (!order->tool.len)
+        return OK;
+    if (json_parse(order->tool, &session->scratch, &tool, NULL) ||
+        header_params(tool, json_find(params, S("arguments")), &session->scratch,
+                      &fields))
+        return ERR_TOO_BIG;
+    parcel->fields = fields.items;
+    parcel->field_count = fields.count;
+    return OK;
+}
+
 enum err errand_send(struct mcp_session *session, const struct errand_order *order,
                      struct errand **ret)
 {
-    struct parcel parcel = { .call = session->ids + 1,
-                             .method = order->method,
-                             .name = order->name,
-                             .fields = order->fields,
-                             .field_count = order->field_count };
+    struct parcel parcel = { .call = session->ids + 1, .method = order->method };
     struct errand *errand;
     enum err err;
 
+    if (session->params.is_full)
+        return ERR_TOO_BIG;
     clear_line(session);
     mcp_message_put_request(&session->line, parcel.call, order->method, order->params);
-    err = session->params.is_full ? ERR_TOO_BIG : send_line(session, &parcel);
+    err = put_headers(session, order, &parcel);
+    if (!err)
+        err = send_line(session, &parcel);
     if (err)
         return err;
     session->ids = parcel.call;
@@ -87,6 +113,25 @@ enum err session_answer(struct mcp_session *session, struct json_span id,
     clear_line(session);
     mcp_message_put_answer(&session->line, id, member, json);
     return send_line(session, &(struct parcel){});
+}
+
+void session_call_off(struct mcp_session *session, struct errand *errand,
+                      struct str reason)
+{
+    struct json_writer w;
+
+    if (!session_is_modern(session) || !session->carrier->drop_cancels) {
+        buf_clear(&session->params);
+        json_write_init(&w, &session->params);
+        json_object_open(&w);
+        json_put_uint(&w, S("requestId"), errand->id);
+        if (reason.len)
+            json_put_str(&w, S("reason"), reason);
+        json_object_close(&w);
+        (void)session_say(session, S("notifications/cancelled"),
+                          buf_str(&session->params));
+    }
+    errand_drop(session, errand);
 }
 
 /* --- the end --- */
@@ -168,6 +213,8 @@ static void hear_notification(struct mcp_session *session,
         call_hear_progress(session, message);
     else if (str_eq(message->method, S("notifications/cancelled")))
         question_hear_cancelled(session, message);
+    else if (session_is_modern(session))
+        watch_hear(session, message, via);
     else
         session->ops.on_notification(session->user, message,
                                      call_behind(session, message, via));
@@ -214,13 +261,21 @@ bool mcp_session_hear(struct mcp_session *session, struct str text, uint64_t via
     return is_fine;
 }
 
-/* A body that is an error of JSON-RPC answers, whatever the status. */
+/* A body that is an error of JSON-RPC answers, with whatever status: a modern server says
+ * 404 to methods that it does not know (LM-09). But who is not let in, or meets a broken
+ * server, learns nothing of its era. */
 static bool read_error(const struct mcp_session *session, const struct mishap *mishap,
                        struct answer *ret)
 {
+    bool is_barred = mishap->status == 401 || mishap->status == 403;
     struct mcp_message message;
     const char *what;
 
+    if (mishap->type != MISHAP_STATUS &&
+        (mishap->type != MISHAP_FORGOTTEN || !session_is_modern(session)))
+        return false;
+    if (session->stage == STAGE_PROBING && (is_barred || mishap->status >= 500))
+        return false;
     if (mcp_message_read(mishap->body, session->settings.max_depth, &message, &what) ||
         message.type != MESSAGE_ERROR)
         return false;
@@ -238,7 +293,7 @@ void mcp_session_mishap(struct mcp_session *session, uint64_t call,
     errand = session->stage == STAGE_OVER ? NULL : errand_find(session, call);
     if (!errand)
         return;
-    if (mishap->type == MISHAP_STATUS && read_error(session, mishap, &answer))
+    if (read_error(session, mishap, &answer))
         answer.type = ANSWER_ERROR;
     give_answer(session, errand, &answer);
 }
@@ -247,7 +302,10 @@ void mcp_session_ended(struct mcp_session *session, const char *why, uint64_t no
 {
     session->now_ms = now_ms;
     session_end(session,
-                session->stage == STAGE_PROBING ? SESSION_NO_PROBE : SESSION_ENDED, why);
+                session->stage == STAGE_PROBING && session->settings.era == ERA_UNKNOWN
+                    ? SESSION_NO_PROBE
+                    : SESSION_ENDED,
+                why);
 }
 
 /* --- time --- */
@@ -257,7 +315,11 @@ static void on_pong(struct mcp_session *session, struct call *call,
 {
     (void)call;
     session->is_pinged = false;
-    if (answer->type == ANSWER_MISHAP)
+    if (answer->type != ANSWER_MISHAP)
+        return;
+    if (answer->mishap->type == MISHAP_FORGOTTEN)
+        session_reopen(session);
+    else
         session_end(session, SESSION_SILENT, "a ping failed");
 }
 
@@ -320,6 +382,7 @@ void mcp_session_tick(struct mcp_session *session, uint64_t now_ms)
     tick_errands(session);
     calls_tick(session);
     session_tick_opening(session);
+    watch_tick(session);
     ping(session);
     session->is_ticking = false;
     if (session->stage != STAGE_OVER && session->due_ms != UINT64_MAX)
@@ -374,6 +437,7 @@ struct mcp_session *mcp_session_new(const struct mcp_session_settings *settings,
     buf_init(&session->params, session->settings.max_message);
     buf_init(&session->line, session->settings.max_message);
     arena_init(&session->opened, 3 * session->settings.max_message);
+    arena_init(&session->scratch, 16 * session->settings.max_message);
     carrier->session = session;
     session_open(session);
     return session;
@@ -390,6 +454,8 @@ void mcp_session_free(struct mcp_session *session)
     buf_done(&session->params);
     buf_done(&session->line);
     arena_done(&session->opened);
+    arena_done(&session->scratch);
+    watch_done(session);
     free(session->texts);
     free(session);
 }
@@ -414,5 +480,8 @@ enum err mcp_session_notify(struct mcp_session *session, struct str method,
 {
     if (session->stage != STAGE_READY)
         return session->stage == STAGE_OVER ? ERR_CLOSED : ERR_AGAIN;
+    /* A modern client tells nothing by itself. */
+    if (session_is_modern(session))
+        return OK;
     return session_say(session, method, params);
 }

@@ -66,12 +66,15 @@ enum mcp_end {
 };
 
 struct mcp_session_ops {
+    /* Again where a server had forgotten the session. */
     void (*on_ready)(void *user, const struct mcp_session_facts *facts);
     /* Once; calls have ended before, each with its on_done. */
     void (*on_end)(void *user, enum mcp_end end, const char *why);
     /* All but progress, cancellation and what the session itself needs: list_changed,
      * message, resources/updated, tasks/status, elicitation/complete. `call`: to which it
-     * belongs, 0: to none, or that is not known. Without a subscriptionId. */
+     * belongs, 0: to none, or that is not known. Without a subscriptionId. And the
+     * progress of tasks that were passed on, whose call has ended: `call` is its number.
+     */
     void (*on_notification)(void *user, const struct mcp_message *message, uint64_t call);
     /* To be answered with mcp_question_answer(), now or later. */
     void (*on_question)(void *user, struct mcp_question *question);
@@ -140,13 +143,17 @@ struct mcp_call {
     void *user;
 };
 
-/* ERR_AGAIN: not ready. ERR_OVERLOAD, ERR_TOO_BIG, ERR_CLOSED. Never answers inside. */
+/* ERR_AGAIN: not ready. ERR_OVERLOAD, ERR_TOO_BIG, ERR_CLOSED; ERR_INVALID: tasks/result
+ * without a taskId. Never answers inside. While somebody is asked only call_max_ms
+ * counts.
+ */
 enum err mcp_session_call(struct mcp_session *session, const struct mcp_call *call,
                           uint64_t now_ms, uint64_t *ret_call);
 /* on_done comes with the next tick (REPLY_CANCELLED); the server is told as its era and
  * carrier have it (BR-10). */
 void mcp_session_cancel(struct mcp_session *session, uint64_t call, struct str reason,
                         uint64_t now_ms);
+/* A modern server is told nothing: OK, and nothing is sent. */
 enum err mcp_session_notify(struct mcp_session *session, struct str method,
                             struct str params);
 

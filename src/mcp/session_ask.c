@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "mcp/session_priv.h"
+#include "mcp/session_parts.h"
 
 static void refuse(struct mcp_session *session, struct json_span id, struct str code,
                    struct str message)
@@ -31,9 +31,8 @@ static bool is_undeclared_mode(const struct mcp_session *session, struct json_sp
     return !json_string_is(mode, S("url")) || !session->settings.has_url_elicitation;
 }
 
-/* "", or the code that refuses it. */
-static struct str question_fault(const struct mcp_session *session, struct str method,
-                                 struct json_span params)
+struct str question_fault(const struct mcp_session *session, struct str method,
+                          struct json_span params)
 {
     const struct {
         struct str method;
@@ -50,8 +49,8 @@ static struct str question_fault(const struct mcp_session *session, struct str m
     return S("-32601");
 }
 
-static struct question *question_new(struct mcp_session *session, struct json_span id,
-                                     struct str method, struct str params)
+struct question *question_new(struct mcp_session *session, struct json_span id,
+                              struct str method, struct str params)
 {
     struct question *q = xcalloc(1, sizeof(*q));
 
@@ -95,8 +94,50 @@ void question_hear(struct mcp_session *session, const struct mcp_message *messag
         q = question_new(session, message->id, message->method, message->params.text);
         q->asked.call = call_behind(session, message, via);
         q->call = call_find(session, q->asked.call);
+        questions_tell(session, q->call);
+    }
+}
+
+static struct question *untold_of(const struct mcp_session *session,
+                                  const struct call *call)
+{
+    struct question *q;
+
+    LIST_FOREACH(q, &session->questions, link)
+        if (q->call == call && !q->is_told)
+            return q;
+    return NULL;
+}
+
+/* Each may be answered at once, which changes the list. */
+void questions_tell(struct mcp_session *session, const struct call *call)
+{
+    struct question *q;
+
+    while ((q = untold_of(session, call)) != NULL) {
+        q->is_told = true;
         session->ops.on_question(session->user, &q->asked);
     }
+}
+
+bool questions_wait(const struct mcp_session *session, const struct call *call)
+{
+    struct question *q;
+
+    LIST_FOREACH(q, &session->questions, link)
+        if (!q->call || q->call == call)
+            return true;
+    return false;
+}
+
+/* Those that waited for a person begin anew. */
+static void prolong_calls(struct mcp_session *session, const struct question *q)
+{
+    struct call *call;
+
+    LIST_FOREACH(call, &session->calls, link)
+        if (!q->call || q->call == call)
+            call_prolong(session, call);
 }
 
 void mcp_question_answer(struct mcp_session *session, struct mcp_question *question,
@@ -105,7 +146,12 @@ void mcp_question_answer(struct mcp_session *session, struct mcp_question *quest
     struct question *q = CONTAINER_OF(question, struct question, asked);
 
     session->now_ms = now_ms;
-    (void)session_answer(session, q->id, member, json);
+    prolong_calls(session, q);
+    list_remove(&q->link);
+    if (q->is_entry)
+        round_answer(session, q, member, json);
+    else
+        (void)session_answer(session, q->id, member, json);
     question_free(session, q);
 }
 
@@ -113,7 +159,9 @@ void mcp_question_answer(struct mcp_session *session, struct mcp_question *quest
 static void question_drop(struct mcp_session *session, struct question *q)
 {
     list_remove(&q->link);
-    session->ops.on_question_gone(session->user, &q->asked);
+    prolong_calls(session, q);
+    if (q->is_told)
+        session->ops.on_question_gone(session->user, &q->asked);
     question_free(session, q);
 }
 
@@ -125,7 +173,7 @@ void question_hear_cancelled(struct mcp_session *session,
     struct question *q;
 
     LIST_FOREACH(q, &session->questions, link)
-        if (q->id.type == id.type && str_eq(q->id.text, id.text)) {
+        if (!q->is_entry && q->id.type == id.type && str_eq(q->id.text, id.text)) {
             question_drop(session, q);
             return;
         }
@@ -147,7 +195,7 @@ void questions_drop(struct mcp_session *session, const struct call *call)
     struct question *q;
 
     while ((q = question_of(session, call)) != NULL) {
-        if (session->stage != STAGE_OVER)
+        if (session->stage != STAGE_OVER && !q->is_entry)
             refuse(session, q->id, S("-32603"), S("nobody waits for it any more"));
         question_drop(session, q);
     }

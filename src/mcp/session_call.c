@@ -4,7 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "mcp/session_priv.h"
+#include "mcp/result.h"
+#include "mcp/session_parts.h"
 
 struct call *call_find(const struct mcp_session *session, uint64_t id)
 {
@@ -20,6 +21,9 @@ static void call_free(struct mcp_session *session, struct call *call)
 {
     session->call_count--;
     list_remove(&call->link);
+    round_done(&call->round);
+    buf_done(&call->refusal);
+    free(call->task_id);
     free(call->texts);
     free(call);
 }
@@ -87,10 +91,46 @@ void calls_free(struct mcp_session *session)
         call_free(session, call);
 }
 
-/* --- sending --- */
+void call_give_up(struct mcp_session *session, struct call *call, const char *why)
+{
+    if (call->fate != FATE_OPEN)
+        return;
+    call->fate = FATE_FAILED;
+    call->why = why;
+    session_wake(session, session->now_ms);
+}
 
-static void on_call_mishap(struct mcp_session *session, struct call *call,
-                           const struct mishap *mishap)
+void call_refuse(struct mcp_session *session, struct call *call, struct str why)
+{
+    struct result_of of = { .method = call->method,
+                            .is_modern = session_is_modern(session) };
+    struct rpc_reply reply;
+
+    rpc_reply_init(&reply, session->settings.max_message);
+    result_write_failure(&reply, &of, why);
+    call->fate = FATE_REFUSED;
+    call->refusal = reply.json;
+    call->is_refusal_error = reply.is_error;
+    session_wake(session, session->now_ms);
+}
+
+static void end_refused(struct mcp_session *session, struct call *call)
+{
+    struct buf refusal = call->refusal;
+
+    call->refusal = (struct buf){};
+    call_end(
+        session, call,
+        &(struct mcp_reply){ .type = call->is_refusal_error ? REPLY_ERROR : REPLY_RESULT,
+                             .json = { .type = JSON_OBJECT, .text = buf_str(&refusal) },
+                             .was_sent = true });
+    buf_done(&refusal);
+}
+
+/* --- answers --- */
+
+void call_hear_mishap(struct mcp_session *session, struct call *call,
+                      const struct mishap *mishap)
 {
     static const char *const reasons[] = {
         [MISHAP_STATUS] = "http_status",  [MISHAP_FORGOTTEN] = "session_lost",
@@ -98,63 +138,130 @@ static void on_call_mishap(struct mcp_session *session, struct call *call,
         [MISHAP_TIMEOUT] = "timeout",     [MISHAP_TOO_BIG] = "too_big",
     };
 
-    /* It did not run, so it may be sent once more. */
-    if (mishap->type == MISHAP_FORGOTTEN && !session_is_modern(session)) {
-        call->was_sent = false;
-        if (!call->was_again) {
-            call->was_again = true;
-            if (session->stage == STAGE_READY)
-                session_reopen(session);
-            return;
-        }
-    }
     call_fail(session, call, reasons[mishap->type], mishap->why);
+}
+
+/* A legacy server that forgot the session did not run it: it may be sent once more. */
+static bool is_sent_again(struct mcp_session *session, struct call *call,
+                          const struct mishap *mishap)
+{
+    if (mishap->type != MISHAP_FORGOTTEN || session_is_modern(session))
+        return false;
+    call->was_sent = false;
+    if (call->was_again)
+        return false;
+    call->was_again = true;
+    if (session->stage == STAGE_READY)
+        session_reopen(session);
+    return true;
+}
+
+void call_finish(struct mcp_session *session, struct call *call,
+                 const struct answer *answer)
+{
+    call_end(session, call,
+             &(struct mcp_reply){ .type = answer->type == ANSWER_ERROR ? REPLY_ERROR
+                                                                       : REPLY_RESULT,
+                                  .json = answer->json,
+                                  .was_sent = true });
+}
+
+/* What it is not said to be, it is not: a legacy server says nothing. */
+static bool is_known_type(struct json_span result)
+{
+    static const struct str known[] = { S("complete"), S("input_required"), S("task") };
+    struct json_span type =
+        mcp_message_find(result, (struct str[]){ S("resultType") }, 1);
+
+    for (size_t i = 0; i < COUNT(known); i++)
+        if (type.text.ptr && type.type == JSON_STRING && json_string_is(type, known[i]))
+            return true;
+    return !type.text.ptr;
+}
+
+static void on_result(struct mcp_session *session, struct call *call,
+                      const struct answer *answer)
+{
+    bool is_modern = session_is_modern(session);
+
+    if (answer->json.type != JSON_OBJECT)
+        call_fail(session, call, "bad_result", "the result is no object");
+    else if (is_modern && !is_known_type(answer->json))
+        call_fail(session, call, "bad_result", "the result is of an unknown type");
+    else if (!(is_modern && mrtr_hear(session, call, answer->json)) &&
+             !task_hear(session, call, answer->json))
+        call_finish(session, call, answer);
 }
 
 static void on_call_answer(struct mcp_session *session, struct call *call,
                            const struct answer *answer)
 {
-    if (answer->type == ANSWER_MISHAP)
-        on_call_mishap(session, call, answer->mishap);
-    else
-        call_end(session, call,
-                 &(struct mcp_reply){ .type = answer->type == ANSWER_ERROR ? REPLY_ERROR
-                                                                           : REPLY_RESULT,
-                                      .json = answer->json,
-                                      .was_sent = true });
+    switch (answer->type) {
+    case ANSWER_RESULT: on_result(session, call, answer); break;
+    case ANSWER_ERROR:
+        if (!again_hear(session, call, answer->json))
+            call_finish(session, call, answer);
+        break;
+    case ANSWER_MISHAP:
+        if (!is_sent_again(session, call, answer->mishap))
+            call_hear_mishap(session, call, answer->mishap);
+        break;
+    }
 }
 
-static enum err call_send(struct mcp_session *session, struct call *call)
+/* --- sending --- */
+
+/* `task` is the caller's own business, or the session's; a state and answers are those of
+ * the last round. */
+static enum err call_send(struct mcp_session *session, struct call *call, struct str more)
 {
+    static const struct str ours[] = { S("requestState"), S("inputResponses"),
+                                       S("task") };
+    struct params_change change = { .params = call->params,
+                                    .without = { ours, COUNT(ours) },
+                                    .more = more,
+                                    .token = call->ops.on_progress ? call->id : 0 };
     struct errand_order order = { .method = call->method,
                                   .call = call,
                                   .until_ms = UINT64_MAX,
-                                  .on_answer = on_call_answer };
+                                  .on_answer = on_call_answer,
+                                  .tool = call->tool };
     enum err err;
 
-    order.params = session_params(
-        session,
-        &(struct params_change){ .params = call->params,
-                                 .token = call->ops.on_progress ? call->id : 0 });
+    call->is_augmented = task_is_needed(session, call);
+    if (call->is_augmented)
+        change.more = S("\"task\":{}");
+    if (call->task == TASK_PASSED_ON)
+        change.without.count--;
+    order.params = session_params(session, &change);
     err = errand_send(session, &order, &call->errand);
     if (!err)
         call->was_sent = true;
     return err;
 }
 
+static enum err call_begin(struct mcp_session *session, struct call *call)
+{
+    bool is_followed =
+        session_is_modern(session) && str_eq(call->method, S("tasks/result"));
+
+    return is_followed ? task_follow(session, call) : call_send(session, call, S(""));
+}
+
+void call_resend(struct mcp_session *session, struct call *call, struct str more)
+{
+    call_prolong(session, call);
+    if (call_send(session, call, more))
+        call_give_up(session, call, "it could not be sent again");
+}
+
 void calls_again(struct mcp_session *session)
 {
     struct call *call;
 
-    LIST_FOREACH(call, &session->calls, link) {
-        if (call->errand || !call->was_again || call->was_sent)
-            continue;
-        if (call_send(session, call)) {
-            call->fate = FATE_FAILED;
-            call->why = "it could not be sent again";
-            session_wake(session, session->now_ms);
-        }
-    }
+    LIST_FOREACH(call, &session->calls, link)
+        if (!call->errand && call->was_again && !call->was_sent)
+            call_resend(session, call, S(""));
 }
 
 static struct call *call_new(struct mcp_session *session, const struct mcp_call *call)
@@ -193,11 +300,12 @@ enum err mcp_session_call(struct mcp_session *session, const struct mcp_call *ca
         return ERR_OVERLOAD;
     session->now_ms = now_ms;
     new = call_new(session, call);
-    err = call_send(session, new);
+    err = call_begin(session, new);
     if (err) {
         call_free(session, new);
         return err;
     }
+    session->has_passed_on |= new->task == TASK_PASSED_ON;
     *ret_call = new->id;
     session_wake(session, new->until_ms);
     return OK;
@@ -205,30 +313,13 @@ enum err mcp_session_call(struct mcp_session *session, const struct mcp_call *ca
 
 /* --- cancelling --- */
 
-static void say_cancelled(struct mcp_session *session, uint64_t id, struct str reason)
-{
-    struct json_writer w;
-
-    buf_clear(&session->params);
-    json_write_init(&w, &session->params);
-    json_object_open(&w);
-    json_put_uint(&w, S("requestId"), id);
-    if (reason.len)
-        json_put_str(&w, S("reason"), reason);
-    json_object_close(&w);
-    (void)session_say(session, S("notifications/cancelled"), buf_str(&session->params));
-}
-
-/* The server is told that nobody waits. */
+/* The server is told that nobody waits. A task is cancelled as one (CANC-03). */
 static void call_off(struct mcp_session *session, struct call *call, struct str reason)
 {
-    struct errand *errand = TAKE(call->errand);
-
-    if (!errand)
-        return;
-    if (!session_is_modern(session) || !session->carrier->drop_cancels)
-        say_cancelled(session, errand->id, reason);
-    errand_drop(session, errand);
+    if (call->task_id || call->is_augmented)
+        task_cancel(session, call);
+    else if (call->errand)
+        session_call_off(session, TAKE(call->errand), reason);
 }
 
 void mcp_session_cancel(struct mcp_session *session, uint64_t id, struct str reason,
@@ -247,12 +338,28 @@ void mcp_session_cancel(struct mcp_session *session, uint64_t id, struct str rea
 
 /* --- time --- */
 
-static uint64_t call_due(const struct call *call)
+void call_prolong(struct mcp_session *session, struct call *call)
 {
-    uint64_t at = call->until_ms < call->last_ms ? call->until_ms : call->last_ms;
+    call->until_ms = session->now_ms + call->timeout_ms;
+}
+
+void call_wake(struct mcp_session *session, struct call *call, uint64_t after_ms,
+               void (*on_wake)(struct mcp_session *session, struct call *call))
+{
+    call->wake_ms = session->now_ms + after_ms;
+    call->on_wake = on_wake;
+    session_wake(session, call->wake_ms);
+}
+
+/* While somebody is asked, only the time for everything counts. */
+static uint64_t call_due(const struct mcp_session *session, const struct call *call)
+{
+    uint64_t at = call->last_ms;
 
     if (call->fate != FATE_OPEN)
         return 0;
+    if (call->until_ms < at && !questions_wait(session, call))
+        at = call->until_ms;
     return call->wake_ms < at ? call->wake_ms : at;
 }
 
@@ -261,23 +368,26 @@ static struct call *due_call(const struct mcp_session *session)
     struct call *call;
 
     LIST_FOREACH(call, &session->calls, link)
-        if (call_due(call) <= session->now_ms)
+        if (call_due(session, call) <= session->now_ms)
             return call;
     return NULL;
 }
 
 static void call_tick(struct mcp_session *session, struct call *call)
 {
-    if (call->fate != FATE_OPEN) {
-        call_fail(session, call, call->fate == FATE_CANCELLED ? "cancelled" : "overload",
-                  call->why);
-    } else if (call->wake_ms <= session->now_ms) {
+    switch (call->fate) {
+    case FATE_REFUSED: end_refused(session, call); return;
+    case FATE_CANCELLED: call_fail(session, call, "cancelled", call->why); return;
+    case FATE_FAILED: call_fail(session, call, "overload", call->why); return;
+    case FATE_OPEN: break;
+    }
+    if (call->wake_ms <= session->now_ms) {
         call->wake_ms = UINT64_MAX;
         call->on_wake(session, call);
-    } else {
-        call_off(session, call, S("timeout"));
-        call_fail(session, call, "timeout", "the server did not answer in time");
+        return;
     }
+    call_off(session, call, S("timeout"));
+    call_fail(session, call, "timeout", "the server did not answer in time");
 }
 
 void calls_tick(struct mcp_session *session)
@@ -287,20 +397,42 @@ void calls_tick(struct mcp_session *session)
     while ((call = due_call(session)) != NULL)
         call_tick(session, call);
     LIST_FOREACH(call, &session->calls, link)
-        session_wake(session, call_due(call));
+        session_wake(session, call_due(session, call));
 }
 
 /* --- what belongs to a call --- */
 
+static const struct call *call_of_task(const struct mcp_session *session,
+                                       struct json_span id)
+{
+    struct call *call;
+
+    LIST_FOREACH(call, &session->calls, link) {
+        struct str own = str_of(call->task_id);
+
+        if (own.len && str_eq(str_slice(own, 1, own.len - 1), id.text))
+            return call;
+    }
+    return NULL;
+}
+
 uint64_t call_behind(const struct mcp_session *session, const struct mcp_message *message,
                      uint64_t via)
 {
+    static const struct str path[] = { S("_meta"),
+                                       S("io.modelcontextprotocol/related-task"),
+                                       S("taskId") };
     const struct errand *errand = via ? errand_find(session, via) : NULL;
+    struct json_span task = mcp_message_find(message->params, path, COUNT(path));
+    const struct call *call = errand ? errand->call : NULL;
 
-    (void)message;
-    return errand && errand->call ? errand->call->id : 0;
+    if (!call && task.text.ptr && task.type == JSON_STRING)
+        call = call_of_task(session, task);
+    return call ? call->id : 0;
 }
 
+/* A task that was passed on outlives its call, and so does its token (PROG-04): its owner
+ * knows the number. */
 void call_hear_progress(struct mcp_session *session, const struct mcp_message *message)
 {
     static const struct str token[] = { S("progressToken") };
@@ -310,8 +442,13 @@ void call_hear_progress(struct mcp_session *session, const struct mcp_message *m
     if (!mcp_message_number(mcp_message_find(message->params, token, 1), &id))
         return;
     call = call_find(session, id);
-    if (!call || call->fate != FATE_OPEN || !call->ops.on_progress)
+    if (!call) {
+        if (session->has_passed_on && id <= session->ids)
+            session->ops.on_notification(session->user, message, id);
         return;
-    call->until_ms = session->now_ms + call->timeout_ms;
+    }
+    if (call->fate != FATE_OPEN || !call->ops.on_progress)
+        return;
+    call_prolong(session, call);
     call->ops.on_progress(call->user, message->params);
 }

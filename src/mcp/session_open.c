@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a session begins: the era is found out, and legacy servers are initialized. */
 #include "base/cleanup.h"
-#include "mcp/session_priv.h"
+#include "mcp/session_parts.h"
 
 /* MCP.md 2.4: errors that only a modern server knows. */
 static const struct str modern_codes[] = { S("-32020"), S("-32021"), S("-32022") };
 
 static void initialize(struct mcp_session *session);
+static void discover(struct mcp_session *session);
 
 static struct json_span find(struct json_span object, struct str name)
 {
@@ -39,6 +40,35 @@ static void keep_facts(struct mcp_session *session, struct json_span capable,
     }
 }
 
+static void on_level(struct mcp_session *session, struct call *call,
+                     const struct answer *answer)
+{
+    (void)session;
+    (void)call;
+    (void)answer;
+}
+
+/* A modern server is told with each request. */
+static void set_level(struct mcp_session *session)
+{
+    struct errand_order order = { .method = S("logging/setLevel"),
+                                  .until_ms = session->now_ms + session->settings.open_ms,
+                                  .on_answer = on_level };
+    struct json_writer w;
+    struct errand *errand;
+
+    if (session_is_modern(session) || !session->settings.log_level.len ||
+        !is_object(find(session->facts.capable, S("logging"))))
+        return;
+    buf_clear(&session->params);
+    json_write_init(&w, &session->params);
+    json_object_open(&w);
+    json_put_str(&w, S("level"), session->settings.log_level);
+    json_object_close(&w);
+    order.params = buf_str(&session->params);
+    (void)errand_send(session, &order, &errand);
+}
+
 static void become_ready(struct mcp_session *session)
 {
     session->stage = STAGE_READY;
@@ -49,6 +79,8 @@ static void become_ready(struct mcp_session *session)
     if (session->settings.ping_ms)
         session_wake(session, session->now_ms + session->settings.ping_ms);
     calls_again(session);
+    set_level(session);
+    watch_begin(session);
     session->ops.on_ready(session->user, &session->facts);
 }
 
@@ -146,23 +178,6 @@ static bool is_among(struct json_span code)
     return false;
 }
 
-/* Whether a list of versions names the modern one. */
-static bool lists_modern(struct json_span versions)
-{
-    struct json_scan scan;
-    struct json_span item;
-    enum err err;
-
-    if (!versions.text.ptr || versions.type != JSON_ARRAY)
-        return false;
-    json_scan_init(&scan, versions.text, JSON_MAX_DEPTH);
-    err = json_array_begin(&scan);
-    while (!err && json_array_next(&scan, &item, &err))
-        if (item.type == JSON_STRING && json_string_is(item, mcp_versions[0]))
-            return true;
-    return false;
-}
-
 static void become_modern(struct mcp_session *session, struct json_span result)
 {
     static const struct str server[] = { S("_meta"),
@@ -193,11 +208,15 @@ static void on_discover_error(struct mcp_session *session, struct json_span erro
     static const struct str supported[] = { S("data"), S("supported") };
     struct json_span code = find(error, S("code"));
     bool is_modern = session->settings.era == ERA_MODERN || is_among(code);
+    bool is_version = str_eq(code.text, S("-32022"));
 
-    if (str_eq(code.text, S("-32022")) &&
-        !lists_modern(mcp_message_find(error, supported, COUNT(supported))))
+    if (is_version &&
+        !again_lists_modern(mcp_message_find(error, supported, COUNT(supported))))
         is_modern = false;
-    if (is_modern)
+    if (is_modern && is_version && !session->was_rediscovered) {
+        session->was_rediscovered = true;
+        discover(session);
+    } else if (is_modern)
         become_modern(session, (struct json_span){});
     else
         try_legacy(session, "the server does not speak 2026-07-28");
@@ -223,7 +242,7 @@ static void on_discovered(struct mcp_session *session, struct call *call,
         return;
     switch (answer->type) {
     case ANSWER_RESULT:
-        if (lists_modern(find(answer->json, S("supportedVersions"))))
+        if (again_lists_modern(find(answer->json, S("supportedVersions"))))
             become_modern(session, answer->json);
         else
             try_legacy(session, "the server does not speak 2026-07-28");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a request of ours says besides what its caller wants: the progress token, and in
  * the modern era who asks, in which revision and what he can be asked (MCP.md LM-02). */
-#include "mcp/session_priv.h"
+#include "mcp/session_parts.h"
 
 #define META "io.modelcontextprotocol/"
 

@@ -2,6 +2,7 @@
 #include "fake_carrier.h"
 
 #include "base/cleanup.h"
+#include "json/json.h"
 
 enum { ROOM = 1 << 24 };
 
@@ -11,6 +12,22 @@ static struct fake_carrier *fake_of(struct carrier *carrier)
 }
 
 /* --- what a session sends --- */
+
+static void put_brief(struct buf *out, struct str text)
+{
+    static const struct str meta[] = { S("_meta") };
+    struct mcp_message message;
+    const char *what;
+    struct json_writer w;
+
+    if (mcp_message_read(text, JSON_MAX_DEPTH, &message, &what) ||
+        !message.params.text.ptr)
+        return;
+    json_write_init(&w, out);
+    json_object_open(&w);
+    json_put_members(&w, message.params.text, (struct str_list){ meta, 1 });
+    json_object_close(&w);
+}
 
 static enum err on_send(struct carrier *carrier, const struct parcel *parcel)
 {
@@ -27,7 +44,10 @@ static enum err on_send(struct carrier *carrier, const struct parcel *parcel)
     buf_put(out, parcel->method.len ? parcel->method : S("answer"));
     if (!fake->is_terse) {
         buf_putc(out, ' ');
-        buf_put(out, parcel->text);
+        if (fake->is_brief && parcel->method.len)
+            put_brief(out, parcel->text);
+        else
+            buf_put(out, parcel->text);
     }
     buf_putc(out, '\n');
     if (parcel->name.len)

@@ -29,6 +29,7 @@ struct fake_carrier {
     uint64_t now_ms;
     enum err refusal; /* what the next messages meet */
     bool is_terse;    /* texts of what is sent are left out */
+    bool is_brief;    /* of requests only the params are told, without _meta */
     struct buf sent, told, last_sent, last_told;
     struct mcp_question *questions[FAKE_QUESTIONS]; /* open ones, in their order */
     size_t question_count;

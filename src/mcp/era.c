@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mcp/era.h"
+
+#include "base/cleanup.h"
+#include "json/json.h"
+#include "mcp/message.h"
+#include "mcp/result.h"
+
+#define SERVER_INFO S("io.modelcontextprotocol/serverInfo")
+
+static struct json_span find(struct json_span object, struct str name)
+{
+    return mcp_message_find(object, &name, 1);
+}
+
+static bool is_of(struct json_span span, enum json_type type)
+{
+    return span.text.ptr && span.type == type;
+}
+
+/* --- tasks: another shape, and other names for times --- */
+
+static const struct {
+    struct str legacy, modern;
+} task_names[] = {
+    { S("ttl"), S("ttlMs") },
+    { S("pollInterval"), S("pollIntervalMs") },
+};
+
+static struct str task_name(struct json_span key, bool is_modern_to)
+{
+    for (size_t i = 0; i < COUNT(task_names); i++) {
+        struct str from = is_modern_to ? task_names[i].legacy : task_names[i].modern;
+
+        if (json_string_is(key, from))
+            return is_modern_to ? task_names[i].modern : task_names[i].legacy;
+    }
+    return (struct str){};
+}
+
+static bool is_task_only_modern(struct json_span key)
+{
+    static const struct str names[] = { S("resultType"), S("result"), S("error"),
+                                        S("inputRequests") };
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (json_string_is(key, names[i]))
+            return true;
+    return false;
+}
+
+/* The members of a task, renamed. */
+static void put_task(struct json_writer *w, struct json_span task, bool is_modern_to)
+{
+    struct json_scan scan;
+    struct json_member m;
+    enum err err;
+
+    json_scan_init(&scan, task.text, JSON_MAX_DEPTH);
+    err = json_object_begin(&scan);
+    while (!err && json_object_next(&scan, &m, &err)) {
+        struct str name = task_name(m.key, is_modern_to);
+
+        if (!is_modern_to && is_task_only_modern(m.key))
+            continue;
+        json_key(w, name.len ? name : m.key.text);
+        json_span(w, m.value);
+    }
+}
+
+/* Whether it was a task that is written now, as it is when it is made or looked at. */
+static bool put_as_task(struct json_writer *w, const struct era_change *change,
+                        struct json_span result)
+{
+    struct json_span type = find(result, S("resultType"));
+    struct json_span made = find(result, S("task"));
+    bool is_get = str_eq(change->method, S("tasks/get"));
+
+    if (is_get || (change->is_modern_to && is_of(made, JSON_OBJECT) &&
+                   is_of(find(made, S("taskId")), JSON_STRING))) {
+        if (change->is_modern_to)
+            json_put_str(w, S("resultType"), is_get ? S("complete") : S("task"));
+        put_task(w, is_get ? result : made, change->is_modern_to);
+        return true;
+    }
+    if (change->is_modern_to || !is_of(type, JSON_STRING) ||
+        !json_string_is(type, S("task")))
+        return false;
+    json_key(w, S("task"));
+    json_object_open(w);
+    put_task(w, result, false);
+    json_object_close(w);
+    return true;
+}
+
+/* --- tools --- */
+
+/* Legacy clients take objects alone. */
+static bool is_odd_schema(struct json_span schema)
+{
+    struct json_span type = find(schema, S("type"));
+
+    return schema.text.ptr &&
+           !(is_of(type, JSON_STRING) && json_string_is(type, S("object")));
+}
+
+static void put_tool(struct json_writer *w, const struct era_change *change,
+                     struct json_span tool)
+{
+    static const struct str dropped[] = { S("execution"), S("outputSchema") };
+    struct str_list without = { dropped, 0 };
+
+    if (change->is_modern_to)
+        without.count = 1;
+    else if (is_odd_schema(find(tool, S("outputSchema"))))
+        without = (struct str_list){ dropped + 1, 1 };
+    json_object_open(w);
+    json_put_members(w, tool.text, without);
+    json_object_close(w);
+}
+
+static void put_tools(struct json_writer *w, const struct era_change *change,
+                      struct json_span tools)
+{
+    struct json_scan scan;
+    struct json_span tool;
+    enum err err;
+
+    json_key(w, S("tools"));
+    json_array_open(w);
+    json_scan_init(&scan, tools.text, JSON_MAX_DEPTH);
+    err = json_array_begin(&scan);
+    while (!err && json_array_next(&scan, &tool, &err)) {
+        if (tool.type == JSON_OBJECT)
+            put_tool(w, change, tool);
+        else
+            json_span(w, tool);
+    }
+    json_array_close(w);
+}
+
+/* --- results --- */
+
+/* Strict old clients refuse members that they do not know on empty results. */
+static bool is_only_server(struct json_span meta)
+{
+    struct json_scan scan;
+    struct json_member m;
+    enum err err;
+
+    json_scan_init(&scan, meta.text, JSON_MAX_DEPTH);
+    err = json_object_begin(&scan);
+    while (!err && json_object_next(&scan, &m, &err))
+        if (!json_string_is(m.key, SERVER_INFO))
+            return false;
+    return true;
+}
+
+/* serverInfo, which only modern results have. */
+static void put_meta(struct json_writer *w, const struct era_change *change,
+                     struct json_span meta)
+{
+    static const struct str server[] = { SERVER_INFO };
+    bool is_object = is_of(meta, JSON_OBJECT);
+    bool is_added = change->is_modern_to && change->server.len &&
+                    !(is_object && find(meta, SERVER_INFO).text.ptr);
+
+    if (is_object && !change->is_modern_to && is_only_server(meta))
+        return;
+    if (!is_object && !is_added)
+        return;
+    json_key(w, S("_meta"));
+    json_object_open(w);
+    if (is_object)
+        json_put_members(w, meta.text,
+                         (struct str_list){ server, change->is_modern_to ? 0 : 1 });
+    if (is_added) {
+        json_key(w, SERVER_INFO);
+        json_raw(w, change->server);
+    }
+    json_object_close(w);
+}
+
+enum { MAX_WITHOUT = 8 };
+
+/* All that stays as it is, and what is written anew. */
+static void put_members(struct json_writer *w, const struct era_change *change,
+                        struct json_span result)
+{
+    static const struct str modern_only[] = { S("resultType"), S("ttlMs"),
+                                              S("cacheScope") };
+    struct json_span tools = find(result, S("tools"));
+    struct json_span structured = find(result, S("structuredContent"));
+    struct str without[MAX_WITHOUT] = { S("_meta") };
+    size_t count = 1;
+    bool has_tools = str_eq(change->method, S("tools/list")) && is_of(tools, JSON_ARRAY);
+
+    if (has_tools)
+        without[count++] = S("tools");
+    for (size_t i = 0; !change->is_modern_to && i < COUNT(modern_only); i++)
+        without[count++] = modern_only[i];
+    if (!change->is_modern_to && structured.text.ptr && structured.type != JSON_OBJECT)
+        without[count++] = S("structuredContent");
+    json_put_members(w, result.text, (struct str_list){ without, count });
+    if (has_tools)
+        put_tools(w, change, tools);
+}
+
+static void put_changed(struct buf *out, const struct era_change *change,
+                        struct json_span result)
+{
+    struct json_writer w;
+
+    json_write_init(&w, out);
+    json_object_open(&w);
+    if (str_eq(change->method, S("tasks/cancel")) && change->is_modern_to) {
+        /* The extension answers this with nothing. */
+    } else if (!put_as_task(&w, change, result)) {
+        put_members(&w, change, result);
+        put_meta(&w, change, find(result, S("_meta")));
+    }
+    json_object_close(&w);
+}
+
+enum err era_put_result(struct buf *out, const struct era_change *change,
+                        struct json_span result)
+{
+    struct result_of of = { .method = change->method, .is_modern = change->is_modern_to };
+    struct buf changed;
+    enum err err;
+
+    if (!is_of(result, JSON_OBJECT))
+        return ERR_INVALID;
+    if (change->is_modern_from == change->is_modern_to) {
+        buf_put(out, result.text);
+        return OK;
+    }
+    buf_init(&changed, out->max);
+    put_changed(&changed, change, result);
+    err = changed.is_full ? ERR_TOO_BIG : result_write(out, &of, buf_str(&changed));
+    buf_done(&changed);
+    return err;
+}
+
+/* --- errors --- */
+
+/* What describes the hop to the server is none of the caller's business (LM-07); and
+ * "not found" has become "invalid params" (ML-10). */
+static struct str code_for(const struct era_change *change, struct str code)
+{
+    static const struct str of_hop[] = { S("-32020"), S("-32021"), S("-32022") };
+
+    for (size_t i = 0; change->is_modern_from && i < COUNT(of_hop); i++)
+        if (str_eq(code, of_hop[i]))
+            return S("-32603");
+    if (!change->is_modern_from && change->is_modern_to && str_eq(code, S("-32002")) &&
+        str_eq(change->method, S("resources/read")))
+        return S("-32602");
+    return code;
+}
+
+enum err era_put_error(struct buf *out, const struct era_change *change,
+                       struct json_span error)
+{
+    static const struct str code_name[] = { S("code") };
+    struct json_span code;
+    struct json_writer w;
+
+    if (!is_of(error, JSON_OBJECT))
+        return ERR_INVALID;
+    code = find(error, S("code"));
+    json_write_init(&w, out);
+    json_object_open(&w);
+    json_key(&w, S("code"));
+    json_raw(&w, code_for(change, is_of(code, JSON_NUMBER) ? code.text : S("-32603")));
+    json_put_members(&w, error.text, (struct str_list){ code_name, 1 });
+    json_object_close(&w);
+    return OK;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Multi round-trip requests: a modern server that wants to ask something answers with
+ * `input_required` instead. Its entries become questions like those of a legacy server;
+ * when all are answered the call is sent again, with a new id (MCP.md LM-03).
+ */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "mcp/session_parts.h"
+
+enum { PAUSE_MS = 250, MAX_SEEN = 64 << 10 };
+
+static struct json_span find(struct json_span object, struct str name)
+{
+    return mcp_message_find(object, &name, 1);
+}
+
+static bool is_of(struct json_span span, enum json_type type)
+{
+    return span.text.ptr && span.type == type;
+}
+
+void round_done(struct round *round)
+{
+    buf_done(&round->answers);
+    buf_done(&round->seen);
+    free(round->state);
+}
+
+/* --- questions --- */
+
+/* Tasks show a question until it is answered, and longer. */
+static bool was_seen(const struct round *round, struct str key)
+{
+    struct str rest = buf_str(&round->seen);
+
+    while (rest.len)
+        if (str_eq(str_cut(&rest, '\n'), key))
+            return true;
+    return false;
+}
+
+/* Legacy callers expect an id with a URL (LM-04). */
+static struct str legacy_params(struct mcp_session *session, const struct call *call,
+                                struct json_span params)
+{
+    struct json_span mode = find(params, S("mode"));
+    struct json_writer w;
+
+    if (!is_of(mode, JSON_STRING) || !json_string_is(mode, S("url")) ||
+        find(params, S("elicitationId")).text.ptr)
+        return params.text;
+    buf_clear(&session->params);
+    json_write_init(&w, &session->params);
+    json_object_open(&w);
+    json_put_members(&w, params.text, (struct str_list){});
+    json_key(&w, S("elicitationId"));
+    buf_putf(&session->params, "\"%llu-%zu-%zu\"}", (unsigned long long)call->id,
+             call->round.count, call->round.open);
+    return buf_str(&session->params);
+}
+
+/* NULL, or why the entry cannot be asked. */
+static const char *add_entry(struct mcp_session *session, struct call *call,
+                             const struct json_member *entry)
+{
+    struct json_span method = find(entry->value, S("method"));
+    struct json_span params = find(entry->value, S("params"));
+    struct question *q;
+
+    if (!is_of(method, JSON_STRING) || (params.text.ptr && params.type != JSON_OBJECT))
+        return "the server asked what is no question";
+    if (question_fault(session, method.text, params).len)
+        return "the server asked what this client cannot be asked";
+    if (session->question_count >= session->settings.max_questions)
+        return "the server asked too many questions";
+    q = question_new(session, entry->key, method.text,
+                     legacy_params(session, call, params));
+    q->asked.call = call->id;
+    q->call = call;
+    q->is_entry = true;
+    call->round.open++;
+    return NULL;
+}
+
+static const char *add_entries(struct mcp_session *session, struct call *call,
+                               struct json_span requests)
+{
+    const char *why = NULL;
+    struct json_scan scan;
+    struct json_member entry;
+    enum err err;
+
+    json_scan_init(&scan, requests.text, JSON_MAX_DEPTH);
+    err = json_object_begin(&scan);
+    while (!err && !why && json_object_next(&scan, &entry, &err)) {
+        if (was_seen(&call->round, entry.key.text))
+            continue;
+        why = add_entry(session, call, &entry);
+        buf_put(&call->round.seen, entry.key.text);
+        buf_putc(&call->round.seen, '\n');
+    }
+    if (call->round.seen.is_full)
+        why = "the server asked too many questions";
+    return why;
+}
+
+bool round_begin(struct mcp_session *session, struct call *call,
+                 struct json_span requests)
+{
+    struct round *round = &call->round;
+    const char *why = NULL;
+
+    if (!round->answers.max) {
+        buf_init(&round->answers, session->settings.max_message);
+        buf_init(&round->seen, MAX_SEEN);
+    }
+    buf_clear(&round->answers);
+    if (is_of(requests, JSON_OBJECT))
+        why = add_entries(session, call, requests);
+    if (why) {
+        call_fail(session, call, "bad_question", why);
+        return false;
+    }
+    questions_tell(session, call);
+    return true;
+}
+
+static bool is_code(struct json_span error, struct str code)
+{
+    return str_eq(find(error, S("code")).text, code);
+}
+
+/* Who is asked and says nothing has dismissed it; who cannot be asked ends the call. */
+static bool is_dismissed(const struct question *q, struct str error)
+{
+    struct json_span span = { .type = JSON_OBJECT, .text = error };
+
+    return str_eq(q->asked.method, S("elicitation/create")) &&
+           !is_code(span, S("-32601"));
+}
+
+static void refuse_call(struct mcp_session *session, struct call *call,
+                        const struct question *q)
+{
+    struct buf why;
+
+    buf_init(&why, 1024);
+    buf_put(&why, S("the server asked for "));
+    buf_put(&why, q->asked.method);
+    buf_put(&why, S(", which was refused"));
+    task_cancel(session, call);
+    call_refuse(session, call, buf_str(&why));
+    buf_done(&why);
+}
+
+void round_answer(struct mcp_session *session, struct question *q, struct str member,
+                  struct str json)
+{
+    struct call *call = q->call;
+    struct buf *out = &call->round.answers;
+
+    if (call->fate != FATE_OPEN)
+        return;
+    if (!str_eq(member, S("result"))) {
+        if (!is_dismissed(q, json)) {
+            refuse_call(session, call, q);
+            return;
+        }
+        json = S("{\"action\":\"cancel\"}");
+    }
+    buf_put(out, out->len ? S(",\"") : S("\""));
+    buf_put(out, q->id.text);
+    buf_put(out, S("\":"));
+    buf_put(out, json);
+    call->round.open--;
+    if (!call->round.open)
+        call->round.on_answered(session, call);
+}
+
+/* --- asking again --- */
+
+static void retry(struct mcp_session *session, struct call *call)
+{
+    struct round *round = &call->round;
+    struct buf more;
+
+    buf_init(&more, session->settings.max_message);
+    if (round->answers.len) {
+        buf_put(&more, S("\"inputResponses\":{"));
+        buf_put(&more, buf_str(&round->answers));
+        buf_putc(&more, '}');
+    }
+    if (round->state) {
+        buf_put(&more, more.len ? S(",\"requestState\":") : S("\"requestState\":"));
+        buf_put(&more, str_of(round->state));
+    }
+    if (more.is_full || round->answers.is_full)
+        call_give_up(session, call, "the answers are too large");
+    else
+        call_resend(session, call, buf_str(&more));
+    buf_done(&more);
+}
+
+static void keep_state(struct round *round, struct json_span state)
+{
+    free(round->state);
+    round->state = NULL;
+    if (is_of(state, JSON_STRING))
+        round->state = str_dup((struct str){ state.text.ptr - 1, state.text.len + 2 });
+}
+
+bool mrtr_hear(struct mcp_session *session, struct call *call, struct json_span result)
+{
+    struct json_span type = find(result, S("resultType"));
+    struct json_span requests = find(result, S("inputRequests"));
+    struct round *round = &call->round;
+
+    if (!is_of(type, JSON_STRING) || !json_string_is(type, S("input_required")))
+        return false;
+    keep_state(round, find(result, S("requestState")));
+    round->on_answered = retry;
+    round->open = 0;
+    buf_clear(&round->seen);
+    if (++round->count > session->settings.max_rounds)
+        call_fail(session, call, "too_many_rounds", "the server asked again and again");
+    else if (!round->state && !is_of(requests, JSON_OBJECT))
+        call_fail(session, call, "bad_result", "input is required, but none is named");
+    else if (round_begin(session, call, requests) && !call->errand && !round->open &&
+             !round->answers.len && call->fate == FATE_OPEN)
+        call_wake(session, call, PAUSE_MS, retry);
+    return true;
+}
