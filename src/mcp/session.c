@@ -73,7 +73,7 @@ enum err errand_send(struct mcp_session *session, const struct errand_order *ord
     errand->on_answer = order->on_answer;
     errand->until_ms = order->until_ms;
     list_append(&session->errands, &errand->link);
-    session_wake(session, errand->until_ms);
+    mcp_session_wake(session, errand->until_ms);
     *ret = errand;
     return OK;
 }
@@ -136,7 +136,7 @@ void session_call_off(struct mcp_session *session, struct errand *errand,
 
 /* --- the end --- */
 
-void session_wake(struct mcp_session *session, uint64_t at_ms)
+void mcp_session_wake(struct mcp_session *session, uint64_t at_ms)
 {
     if (at_ms >= session->due_ms)
         return;
@@ -151,7 +151,7 @@ void session_break(struct mcp_session *session, enum mcp_end end, const char *wh
         return;
     session->broken = end;
     session->why = why;
-    session_wake(session, session->now_ms);
+    mcp_session_wake(session, session->now_ms);
 }
 
 static void drop_errands(struct mcp_session *session)
@@ -162,7 +162,7 @@ static void drop_errands(struct mcp_session *session)
         errand_free(errand);
 }
 
-void session_end(struct mcp_session *session, enum mcp_end end, const char *why)
+void mcp_session_end(struct mcp_session *session, enum mcp_end end, const char *why)
 {
     if (session->stage == STAGE_OVER)
         return;
@@ -301,11 +301,12 @@ void mcp_session_mishap(struct mcp_session *session, uint64_t call,
 void mcp_session_ended(struct mcp_session *session, const char *why, uint64_t now_ms)
 {
     session->now_ms = now_ms;
-    session_end(session,
-                session->stage == STAGE_PROBING && session->settings.era == ERA_UNKNOWN
-                    ? SESSION_NO_PROBE
-                    : SESSION_ENDED,
-                why);
+    mcp_session_end(session,
+                    session->stage == STAGE_PROBING &&
+                            session->settings.era == ERA_UNKNOWN
+                        ? SESSION_NO_PROBE
+                        : SESSION_ENDED,
+                    why);
 }
 
 /* --- time --- */
@@ -320,7 +321,7 @@ static void on_pong(struct mcp_session *session, struct call *call,
     if (answer->mishap->type == MISHAP_FORGOTTEN)
         session_reopen(session);
     else
-        session_end(session, SESSION_SILENT, "a ping failed");
+        mcp_session_end(session, SESSION_SILENT, "a ping failed");
 }
 
 /* Whatever answers a ping, an error included, is alive. */
@@ -333,7 +334,7 @@ static void ping(struct mcp_session *session)
         session_is_modern(session) || session->is_pinged)
         return;
     if (session->now_ms < silent_at) {
-        session_wake(session, silent_at);
+        mcp_session_wake(session, silent_at);
         return;
     }
     session->is_pinged = true;
@@ -367,7 +368,7 @@ static void tick_errands(struct mcp_session *session)
                     &(struct answer){ .type = ANSWER_MISHAP, .mishap = &late });
     }
     LIST_FOREACH(errand, &session->errands, link)
-        session_wake(session, errand->until_ms);
+        mcp_session_wake(session, errand->until_ms);
 }
 
 void mcp_session_tick(struct mcp_session *session, uint64_t now_ms)
@@ -378,9 +379,9 @@ void mcp_session_tick(struct mcp_session *session, uint64_t now_ms)
         return;
     session->is_ticking = true;
     if (session->why)
-        session_end(session, session->broken, session->why);
+        mcp_session_end(session, session->broken, session->why);
     tick_errands(session);
-    calls_tick(session);
+    mcp_calls_tick(session);
     session_tick_opening(session);
     watch_tick(session);
     ping(session);
@@ -448,7 +449,7 @@ void mcp_session_free(struct mcp_session *session)
     if (!session)
         return;
     session->carrier->session = NULL;
-    calls_free(session);
+    mcp_calls_free(session);
     questions_free(session);
     drop_errands(session);
     buf_done(&session->params);

@@ -30,8 +30,8 @@ static void call_free(struct mcp_session *session, struct call *call)
 
 /* --- the end of a call --- */
 
-void call_end(struct mcp_session *session, struct call *call,
-              const struct mcp_reply *reply)
+void mcp_call_end(struct mcp_session *session, struct call *call,
+                  const struct mcp_reply *reply)
 {
     struct mcp_call_ops ops = call->ops;
     void *user = call->user;
@@ -66,11 +66,12 @@ void call_fail(struct mcp_session *session, struct call *call, const char *reaso
 
     buf_init(&error, 4096);
     put_failure(&error, reason, why);
-    call_end(session, call,
-             &(struct mcp_reply){
-                 .type = call->fate == FATE_CANCELLED ? REPLY_CANCELLED : REPLY_FAILED,
-                 .json = { .type = JSON_OBJECT, .text = buf_str(&error) },
-                 .was_sent = call->was_sent });
+    mcp_call_end(
+        session, call,
+        &(struct mcp_reply){ .type = call->fate == FATE_CANCELLED ? REPLY_CANCELLED
+                                                                  : REPLY_FAILED,
+                             .json = { .type = JSON_OBJECT, .text = buf_str(&error) },
+                             .was_sent = call->was_sent });
     buf_done(&error);
 }
 
@@ -83,7 +84,7 @@ void calls_end(struct mcp_session *session, const char *reason, const char *why)
         call_fail(session, call, reason, why);
 }
 
-void calls_free(struct mcp_session *session)
+void mcp_calls_free(struct mcp_session *session)
 {
     struct call *call;
 
@@ -97,7 +98,7 @@ void call_give_up(struct mcp_session *session, struct call *call, const char *wh
         return;
     call->fate = FATE_FAILED;
     call->why = why;
-    session_wake(session, session->now_ms);
+    mcp_session_wake(session, session->now_ms);
 }
 
 void call_refuse(struct mcp_session *session, struct call *call, struct str why)
@@ -111,7 +112,7 @@ void call_refuse(struct mcp_session *session, struct call *call, struct str why)
     call->fate = FATE_REFUSED;
     call->refusal = reply.json;
     call->is_refusal_error = reply.is_error;
-    session_wake(session, session->now_ms);
+    mcp_session_wake(session, session->now_ms);
 }
 
 static void end_refused(struct mcp_session *session, struct call *call)
@@ -119,7 +120,7 @@ static void end_refused(struct mcp_session *session, struct call *call)
     struct buf refusal = call->refusal;
 
     call->refusal = (struct buf){};
-    call_end(
+    mcp_call_end(
         session, call,
         &(struct mcp_reply){ .type = call->is_refusal_error ? REPLY_ERROR : REPLY_RESULT,
                              .json = { .type = JSON_OBJECT, .text = buf_str(&refusal) },
@@ -156,14 +157,14 @@ static bool is_sent_again(struct mcp_session *session, struct call *call,
     return true;
 }
 
-void call_finish(struct mcp_session *session, struct call *call,
-                 const struct answer *answer)
+void mcp_call_finish(struct mcp_session *session, struct call *call,
+                     const struct answer *answer)
 {
-    call_end(session, call,
-             &(struct mcp_reply){ .type = answer->type == ANSWER_ERROR ? REPLY_ERROR
-                                                                       : REPLY_RESULT,
-                                  .json = answer->json,
-                                  .was_sent = true });
+    mcp_call_end(session, call,
+                 &(struct mcp_reply){ .type = answer->type == ANSWER_ERROR ? REPLY_ERROR
+                                                                           : REPLY_RESULT,
+                                      .json = answer->json,
+                                      .was_sent = true });
 }
 
 /* What it is not said to be, it is not: a legacy server says nothing. */
@@ -190,7 +191,7 @@ static void on_result(struct mcp_session *session, struct call *call,
         call_fail(session, call, "bad_result", "the result is of an unknown type");
     else if (!(is_modern && mrtr_hear(session, call, answer->json)) &&
              !task_hear(session, call, answer->json))
-        call_finish(session, call, answer);
+        mcp_call_finish(session, call, answer);
 }
 
 static void on_call_answer(struct mcp_session *session, struct call *call,
@@ -200,7 +201,7 @@ static void on_call_answer(struct mcp_session *session, struct call *call,
     case ANSWER_RESULT: on_result(session, call, answer); break;
     case ANSWER_ERROR:
         if (!again_hear(session, call, answer->json))
-            call_finish(session, call, answer);
+            mcp_call_finish(session, call, answer);
         break;
     case ANSWER_MISHAP:
         if (!is_sent_again(session, call, answer->mishap))
@@ -307,7 +308,7 @@ enum err mcp_session_call(struct mcp_session *session, const struct mcp_call *ca
     }
     session->has_passed_on |= new->task == TASK_PASSED_ON;
     *ret_call = new->id;
-    session_wake(session, new->until_ms);
+    mcp_session_wake(session, new->until_ms);
     return OK;
 }
 
@@ -333,7 +334,7 @@ void mcp_session_cancel(struct mcp_session *session, uint64_t id, struct str rea
     call->fate = FATE_CANCELLED;
     call->why = "it was cancelled";
     call_off(session, call, reason);
-    session_wake(session, now_ms);
+    mcp_session_wake(session, now_ms);
 }
 
 /* --- time --- */
@@ -348,7 +349,7 @@ void call_wake(struct mcp_session *session, struct call *call, uint64_t after_ms
 {
     call->wake_ms = session->now_ms + after_ms;
     call->on_wake = on_wake;
-    session_wake(session, call->wake_ms);
+    mcp_session_wake(session, call->wake_ms);
 }
 
 /* While somebody is asked, only the time for everything counts. */
@@ -390,14 +391,14 @@ static void call_tick(struct mcp_session *session, struct call *call)
     call_fail(session, call, "timeout", "the server did not answer in time");
 }
 
-void calls_tick(struct mcp_session *session)
+void mcp_calls_tick(struct mcp_session *session)
 {
     struct call *call;
 
     while ((call = due_call(session)) != NULL)
         call_tick(session, call);
     LIST_FOREACH(call, &session->calls, link)
-        session_wake(session, call_due(session, call));
+        mcp_session_wake(session, call_due(session, call));
 }
 
 /* --- what belongs to a call --- */

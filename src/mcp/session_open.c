@@ -77,7 +77,7 @@ static void become_ready(struct mcp_session *session)
     session->carrier->ops->settled(session->carrier, session->facts.version,
                                    session_is_modern(session));
     if (session->settings.ping_ms)
-        session_wake(session, session->now_ms + session->settings.ping_ms);
+        mcp_session_wake(session, session->now_ms + session->settings.ping_ms);
     calls_again(session);
     set_level(session);
     watch_begin(session);
@@ -117,22 +117,23 @@ static void on_initialized(struct mcp_session *session, struct call *call,
     (void)call;
     session->initialized = NULL;
     if (answer->type == ANSWER_MISHAP) {
-        session_end(session, end_of(answer->mishap), answer->mishap->why);
+        mcp_session_end(session, end_of(answer->mishap), answer->mishap->why);
         return;
     }
     if (answer->type == ANSWER_ERROR || !is_object(answer->json)) {
-        session_end(session, SESSION_REFUSED, "initialize was answered with an error");
+        mcp_session_end(session, SESSION_REFUSED,
+                        "initialize was answered with an error");
         return;
     }
     if (!agree(session, find(answer->json, S("protocolVersion")))) {
-        session_end(session, SESSION_REFUSED, "the server speaks another version");
+        mcp_session_end(session, SESSION_REFUSED, "the server speaks another version");
         return;
     }
     keep_facts(session, find(answer->json, S("capabilities")),
                find(answer->json, S("serverInfo")),
                find(answer->json, S("instructions")));
     if (session_say(session, S("notifications/initialized"), S("")))
-        session_end(session, SESSION_ENDED, "it reads nothing");
+        mcp_session_end(session, SESSION_ENDED, "it reads nothing");
     else
         become_ready(session);
 }
@@ -198,7 +199,7 @@ static void become_modern(struct mcp_session *session, struct json_span result)
 static void try_legacy(struct mcp_session *session, const char *why)
 {
     if (session->settings.era == ERA_MODERN)
-        session_end(session, SESSION_REFUSED, why);
+        mcp_session_end(session, SESSION_REFUSED, why);
     else if (session->stage == STAGE_PROBING)
         initialize(session);
 }
@@ -231,7 +232,7 @@ static void on_discover_mishap(struct mcp_session *session, const struct mishap 
         end_of(mishap) != SESSION_FORBIDDEN)
         try_legacy(session, mishap->why);
     else if (session->stage == STAGE_PROBING)
-        session_end(session, end_of(mishap), mishap->why);
+        mcp_session_end(session, end_of(mishap), mishap->why);
 }
 
 static void on_discovered(struct mcp_session *session, struct call *call,
@@ -270,7 +271,7 @@ static void discover(struct mcp_session *session)
     order.params = session_params(session, &(struct params_change){});
     if (errand_send(session, &order, &errand))
         session_break(session, SESSION_ENDED, "server/discover could not be sent");
-    session_wake(session, session->probed_ms);
+    mcp_session_wake(session, session->probed_ms);
 }
 
 void session_tick_opening(struct mcp_session *session)
@@ -278,9 +279,9 @@ void session_tick_opening(struct mcp_session *session)
     if (session->stage != STAGE_PROBING)
         return;
     if (session->now_ms < session->probed_ms)
-        session_wake(session, session->probed_ms);
+        mcp_session_wake(session, session->probed_ms);
     else if (session->settings.era == ERA_MODERN)
-        session_end(session, SESSION_SILENT, "no answer to server/discover");
+        mcp_session_end(session, SESSION_SILENT, "no answer to server/discover");
     else
         initialize(session);
 }

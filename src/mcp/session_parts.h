@@ -9,10 +9,10 @@
 /* --- session.c --- */
 
 /* Tick at that time, or before. */
-void session_wake(struct mcp_session *session, uint64_t at_ms);
+void mcp_session_wake(struct mcp_session *session, uint64_t at_ms);
 
 /* Everything ends, now; or with the next tick, where nothing may be told. */
-void session_end(struct mcp_session *session, enum mcp_end end, const char *why);
+void mcp_session_end(struct mcp_session *session, enum mcp_end end, const char *why);
 void session_break(struct mcp_session *session, enum mcp_end end, const char *why);
 
 /* A copy at that place, which is large enough. */
@@ -84,19 +84,19 @@ void call_prolong(struct mcp_session *session, struct call *call);
 void call_wake(struct mcp_session *session, struct call *call, uint64_t after_ms,
                void (*on_wake)(struct mcp_session *session, struct call *call));
 /* An answer that ends it. */
-void call_finish(struct mcp_session *session, struct call *call,
-                 const struct answer *answer);
+void mcp_call_finish(struct mcp_session *session, struct call *call,
+                     const struct answer *answer);
 void call_hear_mishap(struct mcp_session *session, struct call *call,
                       const struct mishap *mishap);
 struct call *call_find(const struct mcp_session *session, uint64_t id);
-void call_end(struct mcp_session *session, struct call *call,
-              const struct mcp_reply *reply);
+void mcp_call_end(struct mcp_session *session, struct call *call,
+                  const struct mcp_reply *reply);
 /* With an error of ours. */
 void call_fail(struct mcp_session *session, struct call *call, const char *reason,
                const char *why);
 void calls_end(struct mcp_session *session, const char *reason, const char *why);
-void calls_free(struct mcp_session *session);
-void calls_tick(struct mcp_session *session);
+void mcp_calls_free(struct mcp_session *session);
+void mcp_calls_tick(struct mcp_session *session);
 /* The session is ready again: what it refused is sent a second time. */
 void calls_again(struct mcp_session *session);
 /* To which call something belongs: by its stream, or by its task; 0: not known. */

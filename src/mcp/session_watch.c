@@ -143,7 +143,7 @@ static void listen_again(struct mcp_session *session)
     watch->again_ms = session->now_ms + watch->pause_ms;
     watch->pause_ms =
         watch->pause_ms * 2 < AGAIN_MAX_MS ? watch->pause_ms * 2 : AGAIN_MAX_MS;
-    session_wake(session, watch->again_ms);
+    mcp_session_wake(session, watch->again_ms);
 }
 
 /* Any answer ends it. One that the server does not know is not asked for again. */
@@ -297,7 +297,7 @@ void watch_tick(struct mcp_session *session)
     if (watch->again_ms <= session->now_ms)
         listen(session);
     else
-        session_wake(session, watch->again_ms);
+        mcp_session_wake(session, watch->again_ms);
 }
 
 /* Those that find no room are not watched. */

@@ -89,7 +89,7 @@ static void on_result(struct mcp_session *session, struct call *call,
     if (answer->type == ANSWER_MISHAP)
         call_hear_mishap(session, call, answer->mishap);
     else
-        call_finish(session, call, answer);
+        mcp_call_finish(session, call, answer);
 }
 
 static void on_state(struct mcp_session *session, struct call *call,
@@ -149,11 +149,11 @@ static void hear_modern_end(struct mcp_session *session, struct call *call,
     struct json_span error = find(task, S("error"));
 
     if (says(status, S("completed")) && result.text.ptr && result.type == JSON_OBJECT)
-        call_finish(session, call,
-                    &(struct answer){ .type = ANSWER_RESULT, .json = result });
+        mcp_call_finish(session, call,
+                        &(struct answer){ .type = ANSWER_RESULT, .json = result });
     else if (says(status, S("failed")) && error.text.ptr && error.type == JSON_OBJECT)
-        call_finish(session, call,
-                    &(struct answer){ .type = ANSWER_ERROR, .json = error });
+        mcp_call_finish(session, call,
+                        &(struct answer){ .type = ANSWER_ERROR, .json = error });
     else
         call_fail(session, call, "task_cancelled",
                   says(status, S("cancelled")) ? "the server cancelled its task"
@@ -306,6 +306,6 @@ void task_cancel(struct mcp_session *session, struct call *call)
         errand->call = NULL;
         errand->on_answer = on_late_task;
         errand->until_ms = session->now_ms + session->settings.open_ms;
-        session_wake(session, errand->until_ms);
+        mcp_session_wake(session, errand->until_ms);
     }
 }
