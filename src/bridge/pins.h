@@ -56,6 +56,8 @@ bool listing_end(struct listing *listing, uint64_t wall_ms);
 
 /* The first catalogue ends here: what comes later is compared with it. */
 void listing_trust(struct listing *listing, struct str by, uint64_t wall_ms);
+bool listing_is_trusted(const struct listing *listing); /* there was a first one */
+struct str listing_name(enum offer_type type);          /* "tools", "resources", … */
 
 const struct listed *listing_find(const struct listing *listing, enum offer_type type,
                                   struct str key);
