@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "bridge/carriage_priv.h"
 #include "bridge/plan.h"
 #include "bridge/supervisor.h"
 #include "transport/stdio.h"
@@ -145,6 +146,5 @@ enum err carriage_open(const struct supervisor_means *means,
 {
     if (order->spec->url.len == 0)
         return open_child(means, order, ret, ret_why);
-    *ret_why = xstrdup("servers by url are not there yet");
-    return ERR_NOT_IMPLEMENTED;
+    return carriage_open_url(means, order, ret, ret_why);
 }

@@ -7,6 +7,7 @@
 #include "transport/http.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
@@ -320,6 +321,8 @@ void http_carrier_free(struct http_carrier *http)
     reap(&http->reap);
     list_remove(&http->reap.link);
     list_remove(&http->end.link);
+    if (http->fields.ptr)
+        explicit_bzero(http->fields.ptr, http->fields.size); /* it may hold secrets */
     buf_done(&http->fields);
     buf_done(&http->session_id);
     buf_done(&http->version);

@@ -24,10 +24,10 @@ struct http_carrier_settings {
     const struct str *fields; /* of the configuration: "Name: value" */
     size_t field_count;
     struct credential *credential; /* NULL: none */
-    enum fetch_reach reach;        /* of addresses that the server itself names */
     size_t max_message;
-    size_t max_streams; /* at a time */
-    uint64_t connect_ms, silence_ms;
+    size_t max_streams;  /* at a time */
+    uint64_t connect_ms; /* 0: the usual, as the next one */
+    uint64_t silence_ms; /* for what has no answer; calls have times of their own */
 };
 
 struct http_carrier_ops {
