@@ -215,11 +215,12 @@ static void keep_state(struct round *round, struct json_span state)
 bool mrtr_hear(struct mcp_session *session, struct call *call, struct json_span result)
 {
     struct json_span type = find(result, S("resultType"));
-    struct json_span requests = find(result, S("inputRequests"));
     struct round *round = &call->round;
+    struct json_span requests;
 
     if (!is_of(type, JSON_STRING) || !json_string_is(type, S("input_required")))
         return false;
+    requests = find(result, S("inputRequests"));
     keep_state(round, find(result, S("requestState")));
     round->on_answered = retry;
     round->open = 0;

@@ -15,7 +15,7 @@ static struct json_span find(struct json_span object, struct str name)
     return mcp_message_find(object, &name, 1);
 }
 
-bool again_lists_modern(struct json_span versions)
+bool again_lists(struct json_span versions, struct str version)
 {
     struct json_scan scan;
     struct json_span item;
@@ -26,7 +26,7 @@ bool again_lists_modern(struct json_span versions)
     json_scan_init(&scan, versions.text, JSON_MAX_DEPTH);
     err = json_array_begin(&scan);
     while (!err && json_array_next(&scan, &item, &err))
-        if (item.type == JSON_STRING && json_string_is(item, mcp_versions[0]))
+        if (item.type == JSON_STRING && json_string_is(item, version))
             return true;
     return false;
 }
@@ -118,7 +118,8 @@ bool again_hear(struct mcp_session *session, struct call *call, struct json_span
     if (!session_is_modern(session) || call->was_again || call->round.count)
         return false;
     if (str_eq(code, S("-32022")) &&
-        again_lists_modern(mcp_message_find(error, supported, COUNT(supported)))) {
+        again_lists(mcp_message_find(error, supported, COUNT(supported)),
+                    mcp_versions[0])) {
         call->was_again = true;
         call_resend(session, call, S(""));
         return true;

@@ -6,6 +6,8 @@
 #include "base/xalloc.h"
 #include "mcp/session_parts.h"
 
+#define RELATED_TASK S("io.modelcontextprotocol/related-task")
+
 static void refuse(struct mcp_session *session, struct json_span id, struct str code,
                    struct str message)
 {
@@ -140,6 +142,48 @@ static void prolong_calls(struct mcp_session *session, const struct question *q)
             call_prolong(session, call);
 }
 
+/* TASK-11: what is related to a task says so. */
+static void answer_related(struct mcp_session *session, const struct question *q,
+                           struct str result, struct json_span related)
+{
+    static const struct str meta_name[] = { S("_meta") };
+    static const struct str related_name[] = { RELATED_TASK };
+    struct json_span all = { .type = JSON_OBJECT, .text = result };
+    struct json_span meta = mcp_message_find(all, meta_name, 1);
+    struct json_writer w;
+
+    buf_clear(&session->params);
+    session->params.is_full = false;
+    json_write_init(&w, &session->params);
+    json_object_open(&w);
+    json_put_members(&w, result, (struct str_list){ meta_name, 1 });
+    json_key(&w, meta_name[0]);
+    json_object_open(&w);
+    if (meta.text.ptr && meta.type == JSON_OBJECT)
+        json_put_members(&w, meta.text, (struct str_list){ related_name, 1 });
+    json_key(&w, related_name[0]);
+    json_span(&w, related);
+    json_object_close(&w);
+    json_object_close(&w);
+    if (!session->params.is_full)
+        (void)session_answer(session, q->id, S("result"), buf_str(&session->params));
+}
+
+static void answer_request(struct mcp_session *session, const struct question *q,
+                           struct str member, struct str json)
+{
+    static const struct str path[] = { S("_meta"), RELATED_TASK };
+    struct json_span params = { .type = JSON_OBJECT, .text = q->asked.params };
+    struct json_span related = {};
+
+    if (params.text.len)
+        related = mcp_message_find(params, path, COUNT(path));
+    if (related.text.ptr && str_eq(member, S("result")))
+        answer_related(session, q, json, related);
+    else
+        (void)session_answer(session, q->id, member, json);
+}
+
 void mcp_question_answer(struct mcp_session *session, struct mcp_question *question,
                          struct str member, struct str json, uint64_t now_ms)
 {
@@ -151,7 +195,7 @@ void mcp_question_answer(struct mcp_session *session, struct mcp_question *quest
     if (q->is_entry)
         round_answer(session, q, member, json);
     else
-        (void)session_answer(session, q->id, member, json);
+        answer_request(session, q, member, json);
     question_free(session, q);
 }
 

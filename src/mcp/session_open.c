@@ -73,6 +73,8 @@ static void become_ready(struct mcp_session *session)
 {
     session->stage = STAGE_READY;
     session->probed_ms = UINT64_MAX;
+    if (session->discovered)
+        errand_drop(session, TAKE(session->discovered));
     session->heard_ms = session->now_ms;
     session->carrier->ops->settled(session->carrier, session->facts.version,
                                    session_is_modern(session));
@@ -111,6 +113,24 @@ static enum mcp_end end_of(const struct mishap *mishap)
                                                           : SESSION_REFUSED;
 }
 
+/* LIFE-14: an error may name what is supported. */
+static bool offer_another(struct mcp_session *session, struct json_span error)
+{
+    static const struct str path[] = { S("data"), S("supported") };
+    struct json_span supported = mcp_message_find(error, path, COUNT(path));
+
+    if (session->was_reversioned)
+        return false;
+    session->was_reversioned = true;
+    for (size_t i = 1; i < MCP_VERSIONS; i++)
+        if (again_lists(supported, mcp_versions[i])) {
+            session->settings.newest = mcp_versions[i];
+            initialize(session);
+            return true;
+        }
+    return false;
+}
+
 static void on_initialized(struct mcp_session *session, struct call *call,
                            const struct answer *answer)
 {
@@ -120,6 +140,8 @@ static void on_initialized(struct mcp_session *session, struct call *call,
         mcp_session_end(session, end_of(answer->mishap), answer->mishap->why);
         return;
     }
+    if (answer->type == ANSWER_ERROR && offer_another(session, answer->json))
+        return;
     if (answer->type == ANSWER_ERROR || !is_object(answer->json)) {
         mcp_session_end(session, SESSION_REFUSED,
                         "initialize was answered with an error");
@@ -179,13 +201,19 @@ static bool is_among(struct json_span code)
     return false;
 }
 
+/* A server was slow to say that it is modern. */
+static void drop_initialize(struct mcp_session *session)
+{
+    if (session->initialized)
+        errand_drop(session, TAKE(session->initialized));
+}
+
 static void become_modern(struct mcp_session *session, struct json_span result)
 {
     static const struct str server[] = { S("_meta"),
                                          S("io.modelcontextprotocol/serverInfo") };
 
-    if (session->initialized)
-        errand_drop(session, TAKE(session->initialized));
+    drop_initialize(session);
     arena_reset(&session->opened);
     session->facts =
         (struct mcp_session_facts){ .era = ERA_MODERN, .version = mcp_versions[0] };
@@ -211,8 +239,8 @@ static void on_discover_error(struct mcp_session *session, struct json_span erro
     bool is_modern = session->settings.era == ERA_MODERN || is_among(code);
     bool is_version = str_eq(code.text, S("-32022"));
 
-    if (is_version &&
-        !again_lists_modern(mcp_message_find(error, supported, COUNT(supported))))
+    if (is_version && !again_lists(mcp_message_find(error, supported, COUNT(supported)),
+                                   mcp_versions[0]))
         is_modern = false;
     if (is_modern && is_version && !session->was_rediscovered) {
         session->was_rediscovered = true;
@@ -239,11 +267,10 @@ static void on_discovered(struct mcp_session *session, struct call *call,
                           const struct answer *answer)
 {
     (void)call;
-    if (session->stage == STAGE_READY)
-        return;
+    session->discovered = NULL;
     switch (answer->type) {
     case ANSWER_RESULT:
-        if (again_lists_modern(find(answer->json, S("supportedVersions"))))
+        if (again_lists(find(answer->json, S("supportedVersions")), mcp_versions[0]))
             become_modern(session, answer->json);
         else
             try_legacy(session, "the server does not speak 2026-07-28");
@@ -260,8 +287,8 @@ static void discover(struct mcp_session *session)
     struct errand_order order = { .method = S("server/discover"),
                                   .until_ms = UINT64_MAX,
                                   .on_answer = on_discovered };
-    struct errand *errand;
 
+    drop_initialize(session);
     session->stage = STAGE_PROBING;
     session->facts =
         (struct mcp_session_facts){ .era = ERA_MODERN, .version = mcp_versions[0] };
@@ -269,7 +296,7 @@ static void discover(struct mcp_session *session)
                                                 ? session->settings.open_ms
                                                 : session->settings.probe_ms);
     order.params = session_params(session, &(struct params_change){});
-    if (errand_send(session, &order, &errand))
+    if (errand_send(session, &order, &session->discovered))
         session_break(session, SESSION_ENDED, "server/discover could not be sent");
     mcp_session_wake(session, session->probed_ms);
 }

@@ -110,8 +110,8 @@ void call_hear_progress(struct mcp_session *session, const struct mcp_message *m
  * (LM-07). */
 bool again_hear(struct mcp_session *session, struct call *call, struct json_span error);
 
-/* Whether a list of versions names the modern one. */
-bool again_lists_modern(struct json_span versions);
+/* Whether a list of versions names this one. */
+bool again_lists(struct json_span versions, struct str version);
 
 /* --- session_ask.c --- */
 

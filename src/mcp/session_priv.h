@@ -101,8 +101,8 @@ struct mcp_session {
     void *user;
     enum stage stage;
     struct mcp_session_facts facts;
-    struct arena opened;        /* what the facts are of */
-    struct errand *initialized; /* initialize, while it is under way */
+    struct arena opened;                     /* what the facts are of */
+    struct errand *discovered, *initialized; /* while they are under way */
     struct link calls, errands, questions;
     size_t call_count, question_count;
     uint64_t ids; /* given so far */
@@ -116,7 +116,7 @@ struct mcp_session {
     const char *why;
     struct buf params, line; /* scratch of whoever sends */
     struct arena scratch;    /* likewise: what headers are made of */
-    bool was_rediscovered;
+    bool was_rediscovered, was_reversioned;
 };
 
 static inline bool session_is_modern(const struct mcp_session *session)

@@ -78,6 +78,74 @@ TEST(a_handshake_that_fails_ends_the_session)
     }
 }
 
+TEST(a_version_that_the_server_names_is_offered_once)
+{
+    static const char refusal[] =
+        "\"error\":{\"code\":-32602,\"message\":\"m\",\"data\":{\"supported\":"
+        "[\"2024-11-05\",\"2025-03-26\",\"2026-07-28\"]}}}";
+    struct fake_carrier fake;
+    struct buf text;
+
+    fake_carrier_init(&fake, &legacy);
+    fake.is_brief = true;
+    (void)fake_carrier_sent(&fake);
+    buf_init(&text, 1000);
+    buf_putf(&text, "{\"jsonrpc\":\"2.0\",\"id\":1,%s", refusal);
+    fake_carrier_says(&fake, buf_cstr(&text));
+    CHECK(str_starts(fake_carrier_sent(&fake),
+                     S("2 initialize {\"protocolVersion\":\"2025-03-26\",")));
+    buf_clear(&text);
+    buf_putf(&text, "{\"jsonrpc\":\"2.0\",\"id\":2,%s", refusal);
+    fake_carrier_says(&fake, buf_cstr(&text));
+    CHECK_STR(fake_carrier_told(&fake),
+              S("end refused: initialize was answered with an error\n"));
+    buf_done(&text);
+    fake_carrier_done(&fake);
+}
+
+TEST(levels_and_subscriptions_are_set_where_the_server_has_them)
+{
+    static const struct {
+        const char *capable, *ready, *changed;
+    } cases[] = {
+        { "{\"logging\":{},\"resources\":{\"subscribe\":true}}",
+          "2 logging/setLevel {\"level\":\"info\"}\n"
+          "3 resources/subscribe {\"uri\":\"x:a\"}\n"
+          "4 resources/subscribe {\"uri\":\"x:b\"}\n",
+          "5 resources/subscribe {\"uri\":\"x:\\\"\"}\n"
+          "6 resources/unsubscribe {\"uri\":\"x:a\"}\n" },
+        { "{\"resources\":{}}", "", "" },
+    };
+    struct mcp_session_settings settings = { .era = ERA_LEGACY, .log_level = S("info") };
+    const struct str first[] = { S("x:a"), S("x:b") };
+    const struct str second[] = { S("x:b"), S("x:\"") };
+    struct buf answer;
+
+    buf_init(&answer, 1000);
+    FOR_EACH_CASE(c, cases) {
+        struct fake_carrier fake;
+        struct str sent;
+
+        fake_carrier_init(&fake, &settings);
+        fake.is_brief = true;
+        mcp_session_watch(fake.session, first, 2, fake.now_ms);
+        buf_clear(&answer);
+        buf_putf(&answer, "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":%s}",
+                 c->capable);
+        (void)fake_carrier_sent(&fake);
+        fake_carrier_answers(&fake, 1, buf_cstr(&answer));
+        sent = fake_carrier_sent(&fake);
+        (void)str_cut(&sent, '\n'); /* initialized */
+        (void)str_cut(&sent, '\n'); /* settled */
+        CHECK_STR(sent, str_of(c->ready));
+        mcp_session_watch(fake.session, second, 2, fake.now_ms);
+        CHECK_STR(fake_carrier_sent(&fake), str_of(c->changed));
+        CHECK_INT(mcp_session_underway(fake.session), 0);
+        fake_carrier_done(&fake);
+    }
+    buf_done(&answer);
+}
+
 TEST(a_server_that_says_nothing_is_given_up)
 {
     struct fake_carrier fake;

@@ -178,8 +178,12 @@ TEST(silence_means_legacy_unless_it_ends)
 
     fake_carrier_init(&fake, &(struct mcp_session_settings){});
     fake_carrier_tick(&fake, 2000);
+    fake.is_terse = true;
+    (void)fake_carrier_sent(&fake);
     fake_carrier_answers(&fake, 2, "{\"protocolVersion\":\"2025-11-25\"}");
     CHECK_STR(fake_carrier_told(&fake), S("ready legacy 2025-11-25\n"));
+    CHECK_STR(fake_carrier_sent(&fake),
+              S("- notifications/initialized\ndrop 1\nsettled 2025-11-25\n"));
     fake_carrier_says(&fake, DISCOVERED);
     CHECK_STR(fake_carrier_told(&fake), S(""));
     CHECK_INT(mcp_session_facts(fake.session)->era, ERA_LEGACY);

@@ -106,7 +106,10 @@ TEST(a_legacy_task_that_asks_does_so_while_its_result_is_waited_for)
                       "{\"taskId\":\"t\"}}}}");
     CHECK(str_starts(fake_carrier_told(&fake), S("question 2 elicitation/create ")));
     fake_carrier_reply(&fake, "{\"action\":\"accept\"}");
-    CHECK(str_starts(fake_carrier_sent(&fake), S("- answer ")));
+    CHECK_STR(fake_carrier_sent(&fake),
+              S("- answer {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"action\":"
+                "\"accept\",\"_meta\":{\"io.modelcontextprotocol/related-task\":{"
+                "\"taskId\":\"t\"}}}}\n"));
     fake_carrier_says(&fake, "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-5,"
                              "\"message\":\"m\"}}");
     CHECK_STR(fake_carrier_told(&fake), S("error {\"code\":-5,\"message\":\"m\"}\n"));
