@@ -19,6 +19,9 @@
 #include "loop/loop.h"
 #include "spawn/spawn.h"
 
+/* A sanitizer reserves more than any server needs. */
+#define PLENTY ((size_t)1 << 46)
+
 enum { PATIENCE_MS = 20'000 };
 
 /* A spawner, a loop, and one child whose output is kept. */
@@ -81,6 +84,7 @@ static struct sandbox_plan *plan_for(enum sandbox_level level, const struct str 
                                      size_t count)
 {
     struct permit permit = { .level = level,
+                             .memory = PLENTY,
                              .network =
                                  level == SANDBOX_OFF ? NETWORK_ANY : NETWORK_NONE };
     struct sandbox_command command = { .words = words,

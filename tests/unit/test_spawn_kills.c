@@ -21,6 +21,9 @@
 #include "loop/loop.h"
 #include "spawn/spawn.h"
 
+/* A sanitizer reserves more than any server needs. */
+#define PLENTY ((size_t)1 << 46)
+
 enum { CHILDREN = 6, KILLS = 60, PATIENCE_MS = 30'000 };
 
 struct run {
@@ -137,7 +140,9 @@ static void kill_somebody(struct stage *s, unsigned *seed)
 
 static void stage_open(struct stage *s)
 {
-    struct permit permit = { .level = SANDBOX_OFF, .network = NETWORK_ANY };
+    struct permit permit = { .level = SANDBOX_OFF,
+                             .network = NETWORK_ANY,
+                             .memory = PLENTY };
     char script[160];
     struct str words[4] = { S("/bin/sh"), S("-c") };
     struct sandbox_command command = { words, 4, S("/usr") };

@@ -14,6 +14,9 @@
 #include "mcp/session.h"
 #include "transport/stdio.h"
 
+/* A sanitizer reserves more than any server needs. */
+#define PLENTY ((size_t)1 << 46)
+
 enum { PATIENCE_MS = 20'000, MAX_MESSAGE = 256 << 10, MAX_WAITING = 128 << 10 };
 
 struct stage {
@@ -125,7 +128,9 @@ static void open_session(struct stage *s)
 
 static void stage_open(struct stage *s, const char *script)
 {
-    struct permit permit = { .level = SANDBOX_OFF, .network = NETWORK_ANY };
+    struct permit permit = { .level = SANDBOX_OFF,
+                             .network = NETWORK_ANY,
+                             .memory = PLENTY };
     struct str words[] = { S("/bin/sh"), S("-c"), str_of(script) };
     struct sandbox_command command = { words, 3, S("/") };
     struct stdio_settings settings = { .max_message = MAX_MESSAGE,
