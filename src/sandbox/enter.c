@@ -3,6 +3,7 @@
  * Carrying a plan out, in a fresh process with one thread: whatever is limited or given
  * up here cannot be taken back by the command.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -86,6 +87,19 @@ static bool make_folder(const char *path)
     return mkdir(copy, 0700) == 0 || errno == EEXIST;
 }
 
+static bool is_empty(const char *path)
+{
+    DIR *folder = opendir(path);
+    size_t count = 0;
+
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        (void)closedir(folder);
+    return count <= 2; /* itself and the one above */
+}
+
+/* What holds something already is whose it is: it is not given away. */
 static bool make_home(const struct sandbox_plan *plan)
 {
     CLEANUP(fd_closep) int fd = -1;
@@ -97,7 +111,8 @@ static bool make_home(const struct sandbox_plan *plan)
     fd = open(plan->home.ptr, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
-    return !plan->is_root || fchown(fd, plan->uid, plan->gid) == 0;
+    return !plan->is_root || !is_empty(plan->home.ptr) ||
+           fchown(fd, plan->uid, plan->gid) == 0;
 }
 
 char **enter_words(const struct str *words, size_t count)
