@@ -213,6 +213,16 @@ static const struct carriage_events carriage_events = {
 
 /* --- what its session tells --- */
 
+static void apply_watch(struct instance *instance)
+{
+    CLEANUP(xfreep)
+    struct str *uris = xcalloc(instance->watched_count + 1, sizeof(*uris));
+
+    for (size_t i = 0; i < instance->watched_count; i++)
+        uris[i] = str_of(instance->watched[i]);
+    mcp_session_watch(instance->session, uris, instance->watched_count, now_of(instance));
+}
+
 static void on_ready(void *user, const struct mcp_session_facts *facts)
 {
     struct instance *instance = user;
@@ -223,6 +233,8 @@ static void on_ready(void *user, const struct mcp_session_facts *facts)
     instance->state = INSTANCE_READY;
     instance->ready_ms = now_of(instance);
     instance_idle_from_now(instance);
+    if (instance->watched_count > 0)
+        apply_watch(instance);
     supervisor_note_facts(s, facts);
     supervisor_tell(s);
     supervisor_pump_soon(s);
@@ -487,4 +499,6 @@ void instance_watch(struct instance *instance, const struct str *uris, size_t co
         instance->watched[i] = str_dup(uris[i]);
     instance->watched_count = count;
     instance_idle_from_now(instance);
+    if (instance->state == INSTANCE_READY)
+        apply_watch(instance);
 }

@@ -5,7 +5,6 @@
 #include "base/xalloc.h"
 #include "bridge/supervisor_priv.h"
 #include "json/json.h"
-#include "mcp/rpc.h"
 
 static struct str keep_text(char **at, struct str text)
 {
@@ -108,7 +107,7 @@ void order_fail(struct server_order *order, struct str message, struct str reaso
     json_write_init(&w, &json);
     json_object_open(&w);
     json_key(&w, S("code"));
-    buf_putf(&json, "%d", RPC_INTERNAL);
+    json_raw(&w, S("-32603"));
     json_put_str(&w, S("message"), message);
     json_key(&w, S("data"));
     json_object_open(&w);

@@ -196,6 +196,16 @@ static void serve(struct supervisor *s, struct server_order *order)
     }
 }
 
+/* Its place is free for somebody who waits. */
+static void drop_instance(struct instance *instance)
+{
+    struct supervisor *s = instance->owner;
+
+    instance_free(instance);
+    if (s->waiting_count > 0)
+        supervisor_pump_soon(s);
+}
+
 /* Starts what is wanted without an order, drops what nobody needs any more. */
 static void tend(struct supervisor *s)
 {
@@ -205,12 +215,11 @@ static void tend(struct supervisor *s)
     LIST_FOREACH(instance, &s->instances, link) {
         if (instance->state != INSTANCE_RESTING)
             continue;
-        if (instance->is_forgotten)
-            instance_free(instance);
-        else if (instance->is_wanted || instance->watched_count > 0)
+        if (!instance->is_forgotten &&
+            (instance->is_wanted || instance->watched_count > 0))
             instance_start(instance);
-        else if (is_per_caller)
-            instance_free(instance);
+        else if (instance->is_forgotten || is_per_caller)
+            drop_instance(instance);
     }
 }
 

@@ -143,6 +143,11 @@ static const struct supervisor_ops supervisor_ops = {
 
 struct server_spec *stage_spec(void)
 {
+    return stage_spec_of_era(ERA_LEGACY);
+}
+
+struct server_spec *stage_spec_of_era(enum mcp_era era)
+{
     static const struct str words[] = { S("server") };
     struct server_spec *spec = server_spec_new(S("echo"));
 
@@ -150,6 +155,7 @@ struct server_spec *stage_spec(void)
     spec->command.words = words;
     spec->command.count = 1;
     spec->instances = 3;
+    spec->era = era;
     return spec;
 }
 
@@ -164,8 +170,6 @@ void stage_init(struct supervisor_stage *stage, struct server_spec *spec)
     buf_init(&stage->last, ROOM);
     buf_init(&stage->kept, ROOM);
     means.loop = stage->loop;
-    if (spec->era == ERA_UNKNOWN)
-        spec->era = ERA_LEGACY;
     stage->supervisor = supervisor_new(spec, &means, &supervisor_ops, stage);
 }
 

@@ -46,10 +46,11 @@ struct supervisor_stage {
     struct buf told, last, kept;
 };
 
-/* `spec` is taken; its era becomes legacy where it is not known. */
+/* `spec` is taken. */
 void stage_init(struct supervisor_stage *stage, struct server_spec *spec);
 void stage_done(struct supervisor_stage *stage);
-struct server_spec *stage_spec(void);
+struct server_spec *stage_spec(void); /* of a legacy server */
+struct server_spec *stage_spec_of_era(enum mcp_era era);
 
 /* Time passes, and what is due happens. */
 void stage_pass(struct supervisor_stage *stage, uint64_t ms);
