@@ -136,9 +136,10 @@ void session_call_off(struct mcp_session *session, struct errand *errand,
 
 /* --- the end --- */
 
+/* A tick does itself what is due now. */
 void mcp_session_wake(struct mcp_session *session, uint64_t at_ms)
 {
-    if (at_ms >= session->due_ms)
+    if (at_ms >= session->due_ms || (session->is_ticking && at_ms <= session->now_ms))
         return;
     session->due_ms = at_ms;
     if (!session->is_ticking)
@@ -378,13 +379,15 @@ void mcp_session_tick(struct mcp_session *session, uint64_t now_ms)
     if (session->stage == STAGE_OVER)
         return;
     session->is_ticking = true;
+    if (!session->why) {
+        tick_errands(session);
+        mcp_calls_tick(session);
+        session_tick_opening(session);
+        watch_tick(session);
+        ping(session);
+    }
     if (session->why)
         mcp_session_end(session, session->broken, session->why);
-    tick_errands(session);
-    mcp_calls_tick(session);
-    session_tick_opening(session);
-    watch_tick(session);
-    ping(session);
     session->is_ticking = false;
     if (session->stage != STAGE_OVER && session->due_ms != UINT64_MAX)
         session->ops.on_due(session->user);

@@ -160,11 +160,15 @@ static bool is_sent_again(struct mcp_session *session, struct call *call,
 void mcp_call_finish(struct mcp_session *session, struct call *call,
                      const struct answer *answer)
 {
-    mcp_call_end(session, call,
-                 &(struct mcp_reply){ .type = answer->type == ANSWER_ERROR ? REPLY_ERROR
-                                                                           : REPLY_RESULT,
-                                      .json = answer->json,
-                                      .was_sent = true });
+    struct mcp_reply reply = { .type = answer->type == ANSWER_ERROR ? REPLY_ERROR
+                                                                    : REPLY_RESULT,
+                               .json = answer->json,
+                               .was_sent = true };
+
+    if (answer->json.type != JSON_OBJECT)
+        call_fail(session, call, "bad_result", "the result is no object");
+    else
+        mcp_call_end(session, call, &reply);
 }
 
 /* What it is not said to be, it is not: a legacy server says nothing. */
@@ -185,9 +189,7 @@ static void on_result(struct mcp_session *session, struct call *call,
 {
     bool is_modern = session_is_modern(session);
 
-    if (answer->json.type != JSON_OBJECT)
-        call_fail(session, call, "bad_result", "the result is no object");
-    else if (is_modern && !is_known_type(answer->json))
+    if (is_modern && !is_known_type(answer->json))
         call_fail(session, call, "bad_result", "the result is of an unknown type");
     else if (!(is_modern && mrtr_hear(session, call, answer->json)) &&
              !task_hear(session, call, answer->json))
@@ -323,17 +325,17 @@ static void call_off(struct mcp_session *session, struct call *call, struct str 
         session_call_off(session, TAKE(call->errand), reason);
 }
 
-void mcp_session_cancel(struct mcp_session *session, uint64_t id, struct str reason,
+void mcp_session_cancel(struct mcp_session *session, uint64_t call, struct str reason,
                         uint64_t now_ms)
 {
-    struct call *call = call_find(session, id);
+    struct call *found = call_find(session, call);
 
     session->now_ms = now_ms;
-    if (!call || call->fate != FATE_OPEN)
+    if (!found || found->fate != FATE_OPEN)
         return;
-    call->fate = FATE_CANCELLED;
-    call->why = "it was cancelled";
-    call_off(session, call, reason);
+    found->fate = FATE_CANCELLED;
+    found->why = "it was cancelled";
+    call_off(session, found, reason);
     mcp_session_wake(session, now_ms);
 }
 

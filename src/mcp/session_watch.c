@@ -14,7 +14,8 @@
 #include "base/xalloc.h"
 #include "mcp/session_parts.h"
 
-enum { AGAIN_MS = 1000, AGAIN_MAX_MS = 60000, MAX_WATCHED = 1 << 20 };
+enum { AGAIN_MS = 1000, AGAIN_MAX_MS = 60000 };
+enum { MAX_WATCHED = 1 << 20, MAX_FILTER = 2 * MAX_WATCHED };
 
 #define SUBSCRIPTION S("io.modelcontextprotocol/subscriptionId")
 
@@ -185,7 +186,7 @@ static void listen(struct mcp_session *session)
 
     watch->again_ms = UINT64_MAX;
     hang_up(session, &watch->next);
-    buf_init(&filter, 2 * MAX_WATCHED);
+    buf_init(&filter, MAX_FILTER);
     if (!put_filter(session, &filter)) {
         hang_up(session, &watch->current);
         buf_done(&filter);
