@@ -8,18 +8,23 @@
  * …
  *
  * The plan goes through its bytes, as it does on its way to the spawner. The exit code is
- * the command's; 120: there is no plan, 121: it could not be entered.
+ * the command's; 120: there is no plan, 121: it could not be entered. With hosts there is
+ * the proxy.
  */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "loop/loop.h"
+#include "net/conn.h"
+#include "proxy/proxy.h"
 #include "sandbox/sandbox.h"
 
 enum { MAX = 16, NO_PLAN = 120, NOT_ENTERED = 121, MAX_BYTES = 1 << 20 };
@@ -129,12 +134,6 @@ static struct sandbox_plan *through_bytes(struct sandbox_plan *plan)
     return copy;
 }
 
-static void send_nowhere(int fd, void *user)
-{
-    (void)fd;
-    (void)user;
-}
-
 /* A signal that ends it goes to the group of the command, as the spawner sends it. */
 static volatile sig_atomic_t command_pid;
 
@@ -144,15 +143,81 @@ static void pass_on(int signal)
         (void)kill(-command_pid, signal);
 }
 
-static int run(const struct sandbox_plan *plan)
+/* One descriptor, as the spawner sends it. */
+union control {
+    struct cmsghdr head;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static void send_fd(int fd, void *user)
+{
+    union control control = { .head = { CMSG_LEN(sizeof(fd)), SOL_SOCKET, SCM_RIGHTS } };
+    struct iovec byte = { (char[]){ 'x' }, 1 };
+    struct msghdr message = { .msg_iov = &byte,
+                              .msg_iovlen = 1,
+                              .msg_control = control.bytes,
+                              .msg_controllen = sizeof(control.bytes) };
+
+    memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+    (void)sendmsg(*(int *)user, &message, 0);
+}
+
+static int receive_fd(int from)
+{
+    union control control;
+    char byte;
+    struct iovec bytes = { &byte, 1 };
+    struct msghdr message = { .msg_iov = &bytes,
+                              .msg_iovlen = 1,
+                              .msg_control = control.bytes,
+                              .msg_controllen = sizeof(control.bytes) };
+    int fd = -1;
+
+    if (recvmsg(from, &message, MSG_CMSG_CLOEXEC) > 0 && message.msg_controllen)
+        memcpy(&fd, CMSG_DATA(&control.head), sizeof(fd));
+    return fd;
+}
+
+static void on_refused(void *, struct str host, const char *why)
+{
+    (void)fprintf(stderr, "confine: refused " STR_FMT ": %s\n", STR_ARG(host), why);
+}
+
+/* The way out of a network of its own, until the command has ended. */
+static void serve(const struct permit *permit, int listen_fd, pid_t pid, int *status)
+{
+    struct loop *loop = loop_new();
+    struct conn_flusher *flusher = conn_flusher_new(loop, NULL);
+    const struct proxy_settings settings = {
+        .hosts = permit->hosts,
+        .host_count = permit->host_count,
+        .reaches_private = true,
+        .max_connections = 8,
+        .idle_ms = 10'000,
+        .connect_ms = 5'000,
+        .on_refused = on_refused,
+    };
+    struct proxy *proxy = proxy_new(loop, flusher, listen_fd, &settings);
+
+    while (waitpid(pid, status, WNOHANG) == 0)
+        loop_turn(loop, 10);
+    proxy_free(proxy);
+    loop_turn(loop, 0);
+    loop_turn(loop, 0);
+    conn_flusher_free(flusher);
+    loop_free(loop);
+}
+
+static int run(const struct order *o, const struct sandbox_plan *plan)
 {
     struct buf group;
     const char *why;
-    int status;
+    int status, ends[2], fd;
     pid_t pid;
 
     buf_init(&group, MAX_BYTES);
-    if (sandbox_group_make(plan, &group)) {
+    if (sandbox_group_make(plan, &group) ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
         (void)fprintf(stderr, "confine: no group\n");
         return NO_PLAN;
     }
@@ -160,14 +225,19 @@ static int run(const struct sandbox_plan *plan)
     if (pid == 0) {
         (void)setsid();
         if (!sandbox_group_join(buf_cstr(&group)) &&
-            sandbox_enter(plan, send_nowhere, NULL, &why))
+            sandbox_enter(plan, send_fd, &ends[1], &why))
             (void)fprintf(stderr, "confine: %s: %s\n", why, strerror(errno));
         _exit(NOT_ENTERED);
     }
     command_pid = pid;
     (void)signal(SIGTERM, pass_on);
-    while (waitpid(pid, &status, 0) < 0)
-        ;
+    (void)close(ends[1]);
+    fd = o->permit.network == NETWORK_HOSTS ? receive_fd(ends[0]) : -1;
+    if (fd >= 0)
+        serve(&o->permit, fd, pid, &status);
+    else
+        while (waitpid(pid, &status, 0) < 0)
+            ;
     sandbox_group_end(buf_cstr(&group));
     buf_done(&group);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -189,7 +259,7 @@ int main(int, char **args)
         if (o->show)
             show(o, plan);
         else
-            code = run(plan);
+            code = run(o, plan);
     }
     sandbox_plan_free(plan);
     free(why);
