@@ -15,15 +15,6 @@
 enum { PREFIX = 16, NOTE_BYTES = 1024, KEPT_BYTES = 1 << 20, LEAVE_LOOK_MS = 20 };
 
 /* clang-format off */
-static const struct str state_names[] = {
-    [SERVER_RESTING]   = S("resting"),
-    [SERVER_PREPARING] = S("preparing"),
-    [SERVER_STARTING]  = S("starting"),
-    [SERVER_READY]     = S("ready"),
-    [SERVER_FAILING]   = S("failing"),
-    [SERVER_STOPPED]   = S("stopped"),
-};
-
 static const struct str era_names[] = {
     [ERA_UNKNOWN] = S(""),
     [ERA_LEGACY]  = S("legacy"),
@@ -143,7 +134,7 @@ static void restore(struct bridge *b, const struct str kept[static BRIDGE_KEPT])
             supervisor_restore(b->supervisor, str_of(b->kept));
     }
     if (kept[KEPT_CATALOGUE].len && !listing_restore(b->listing, kept[KEPT_CATALOGUE]))
-        b->lists.is_known = b->lists.is_trusted = true;
+        b->lists.is_known = true;
 }
 
 static void keep_catalogue(void *user, struct str json)
@@ -173,7 +164,7 @@ static void put_state(struct json_writer *w, const struct bridge *b, struct str 
     size_t shown, held;
 
     count_tools(b, &shown, &held);
-    json_put_str(w, state_key, state_names[b->state]);
+    json_put_str(w, state_key, str_of(server_state_name(b->state)));
     if (b->facts.era != ERA_UNKNOWN)
         json_put_str(w, S("era"), era_names[b->facts.era]);
     json_put_uint(w, S("tools"), shown);
@@ -188,9 +179,9 @@ void bridge_tell_status(struct bridge *b)
     CLEANUP(buf_done) struct buf out;
     struct json_writer w;
 
+    buf_init(&out, NOTE_BYTES * 8);
     if (!b->occupant || !occupant_is_welcome(b->occupant))
         return;
-    buf_init(&out, NOTE_BYTES * 8);
     json_write_init(&w, &out);
     json_object_open(&w);
     put_state(&w, b, S("status"));
@@ -220,7 +211,7 @@ void bridge_put_json(const struct bridge *bridge, struct buf *out)
     put_state(&w, bridge, S("state"));
     json_put_uint(&w, S("calls"), counts->calls);
     json_put_uint(&w, S("errors"), counts->errors);
-    json_put_uint(&w, S("restarts"), counts->restarts);
+    json_put_uint(&w, S("restarts"), supervisor_restarts(bridge->supervisor));
     json_put_uint(&w, S("questions"), counts->questions);
     json_put_uint(&w, S("dropped"), counts->dropped);
     json_key(&w, S("supervisor"));
@@ -291,14 +282,11 @@ static void on_state(void *user, enum server_state state, const char *why)
     struct bridge *b = user;
     bool is_other = state != b->state;
 
-    if (state == SERVER_STARTING && b->state == SERVER_FAILING)
-        b->counts.restarts++;
     b->state = state;
     free(b->why);
     b->why = xstrdup(why ? why : "");
     if (is_other)
-        bridge_note(b, STR_FMT "%s%s", STR_ARG(state_names[state]), *b->why ? ": " : "",
-                    b->why);
+        bridge_note(b, "%s%s%s", server_state_name(state), *b->why ? ": " : "", b->why);
     if (state == SERVER_READY && is_other && b->facts.capable) {
         relist_begin(b, RELIST_ALL);
         guests_watch_again(b);
@@ -368,6 +356,18 @@ static void on_log(void *user, struct str line)
     logbook_add(b->logbook, S("server"), line, loop_wall_ms(b->means.loop));
 }
 
+static void on_event(void *user, const char *line)
+{
+    bridge_note(user, "%s", line);
+}
+
+static void on_secret(void *user, struct str value)
+{
+    struct bridge *b = user;
+
+    logbook_hide(b->logbook, value);
+}
+
 static void on_keep(void *user, struct str json)
 {
     struct bridge *b = user;
@@ -384,6 +384,8 @@ static const struct supervisor_ops supervisor_ops = {
     .on_question = on_question,
     .on_question_gone = on_question_gone,
     .on_log = on_log,
+    .on_event = on_event,
+    .on_secret = on_secret,
     .on_keep = on_keep,
 };
 
@@ -592,7 +594,10 @@ struct logbook *bridge_logbook(struct bridge *bridge)
     return bridge->logbook;
 }
 
-const struct bridge_counts *bridge_counts(const struct bridge *bridge)
+struct bridge_counts bridge_counts(const struct bridge *bridge)
 {
-    return &bridge->counts;
+    struct bridge_counts counts = bridge->counts;
+
+    counts.restarts = supervisor_restarts(bridge->supervisor);
+    return counts;
 }

@@ -70,5 +70,5 @@ void bridge_listing_changed(struct bridge *bridge);
 struct bridge_counts {
     uint64_t calls, errors, restarts, questions, dropped;
 };
-const struct bridge_counts *bridge_counts(const struct bridge *bridge);
+struct bridge_counts bridge_counts(const struct bridge *bridge);
 void bridge_put_json(const struct bridge *bridge, struct buf *out);

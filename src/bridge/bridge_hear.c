@@ -82,9 +82,9 @@ void bridge_progress(struct bridged *call, struct json_span params)
     struct bridge *b = call->bridge;
     CLEANUP(buf_done) struct buf out;
 
+    buf_init(&out, bridge_answer_bytes(b));
     if (call->is_unwanted)
         return;
-    buf_init(&out, bridge_answer_bytes(b));
     put_params(&out, params, call->token);
     if (!out.is_full)
         bridge_tell(b, call->to[0], S("notifications/progress"), buf_str(&out),

@@ -80,13 +80,13 @@ static bool take_page(struct bridge *b, struct json_span result)
     struct str cursor;
     enum err err = listing_add_page(b->listing, result.text);
 
+    arena_init(&arena, result.text.len + 4096);
     forget_cursor(l);
     if (err) {
         bridge_note(b, "a page of " STR_FMT " was refused: %s",
                     STR_ARG(lists[l->type].method), err_name(err));
         return false;
     }
-    arena_init(&arena, result.text.len + 4096);
     (void)PICK(result, { S("nextCursor"), &next });
     cursor = pick_text(next, &arena);
     if (!cursor.len)
@@ -165,7 +165,7 @@ static void await_trust(struct bridge *b)
     struct bridge_lists *l = &b->lists;
     uint64_t now = loop_now_ms(b->means.loop);
 
-    if (l->is_trusted)
+    if (listing_is_trusted(b->listing))
         return;
     if (!l->trust_max_ms)
         l->trust_max_ms = now + BRIDGE_TRUST_MS;
@@ -249,7 +249,6 @@ void relist_tick(struct bridge *b)
 
     if (l->trust_ms && l->trust_ms <= now && !l->is_underway) {
         l->trust_ms = 0;
-        l->is_trusted = true;
         listing_trust(b->listing, S("the first start"), loop_wall_ms(b->means.loop));
     }
     if (can_tell(b) && l->tell_ms <= now)

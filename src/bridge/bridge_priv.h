@@ -137,7 +137,6 @@ struct bridge_lists {
     uint64_t tell_ms;  /* … not before */
     bool has_failed;   /* one of them, this time */
     bool is_known;     /* they were asked for once, now or in an earlier life */
-    bool is_trusted;   /* the first catalogue is closed */
     uint64_t trust_ms; /* when it is; 0: not begun */
     uint64_t trust_max_ms;
 };

@@ -161,6 +161,7 @@ static void give_reply(struct bridged *call, const struct rpc_reply *reply)
     struct json_span result = { .type = JSON_OBJECT, .text = buf_str(&reply->json) };
     CLEANUP(buf_done) struct buf out;
 
+    buf_init(&out, bridge_answer_bytes(b));
     if (call->is_open && !is_worth_telling(reply)) {
         bridged_free(call);
         return;
@@ -170,7 +171,6 @@ static void give_reply(struct bridged *call, const struct rpc_reply *reply)
         return;
     }
     change.is_modern_from = false; /* we made it, as the legacy line has it */
-    buf_init(&out, bridge_answer_bytes(b));
     if (reply->json.is_full || era_put_result(&out, &change, result) || out.is_full)
         bridged_fail(call, RPC_INTERNAL, S("the result is too large"));
     else
