@@ -30,6 +30,7 @@ static const struct cli_command *const recorded[] = {
 
 static const struct cli_command *const running[] = {
     &cli_serve,
+    &cli_bridge,
     &cli_token_create, &cli_token_list, &cli_token_revoke,
     &cli_config_check, &cli_config_print, &cli_config_options,
     &cli_explain,

@@ -108,6 +108,7 @@ extern const struct cli_command cli_audit_head;
 extern const struct cli_command cli_audit_stats;
 extern const struct cli_command cli_audit_retention;
 extern const struct cli_command cli_audit_replay;
+extern const struct cli_command cli_bridge;
 extern const struct cli_command cli_bench;
 extern const struct cli_command cli_manual;
 extern const struct cli_command cli_version;

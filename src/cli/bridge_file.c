@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bridge_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "cli/cli.h"
+#include "json/json.h"
+
+enum { FILE_BYTES = 16 << 20, TREE = 96, PATH_BYTES = 4096 };
+
+/* clang-format off */
+static const struct str names[BRIDGE_KEPT] = {
+    [KEPT_SERVER]    = S("server"),
+    [KEPT_CATALOGUE] = S("catalogue"),
+};
+/* clang-format on */
+
+void bridge_file_init(struct bridge_file *file, const char *data, struct str name)
+{
+    char path[PATH_BYTES];
+
+    (void)mkdir(data, 0700);
+    (void)snprintf(path, sizeof(path), "%s/bridges", data);
+    (void)mkdir(path, 0700);
+    (void)snprintf(path, sizeof(path), "%s/bridges/" STR_FMT ".json", data,
+                   STR_ARG(name));
+    *file = (struct bridge_file){ .path = xstrdup(path) };
+}
+
+void bridge_file_done(struct bridge_file *file)
+{
+    for (size_t i = 0; i < BRIDGE_KEPT; i++)
+        free(file->texts[i]);
+    free(file->path);
+}
+
+/* --- reading --- */
+
+static enum err read_all(const char *path, struct buf *out)
+{
+    CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t got = 1;
+
+    if (fd < 0)
+        return ERR_NOT_FOUND;
+    while (got > 0) {
+        if (buf_reserve(out, 1 << 16))
+            return ERR_TOO_BIG;
+        got = read(fd, out->ptr + out->len, 1 << 16);
+        out->len += got > 0 ? (size_t)got : 0;
+    }
+    return got < 0 ? ERR_IO : OK;
+}
+
+void bridge_file_read(struct bridge_file *file, struct str ret[static BRIDGE_KEPT])
+{
+    CLEANUP(arena_done) struct arena arena;
+    CLEANUP(buf_done) struct buf text;
+    const struct json *root = NULL;
+
+    buf_init(&text, FILE_BYTES);
+    arena_init(&arena, (size_t)FILE_BYTES * TREE);
+    if (!read_all(file->path, &text) && json_parse(buf_str(&text), &arena, &root, NULL))
+        (void)cli_fail("%s cannot be read, and is begun anew", file->path);
+    for (size_t i = 0; i < BRIDGE_KEPT; i++) {
+        const struct json *kept = json_find(root, names[i]);
+
+        if (kept)
+            file->texts[i] = str_dup(kept->raw);
+        ret[i] = str_of(file->texts[i]);
+    }
+}
+
+/* --- writing --- */
+
+static void put_file(struct buf *out, const struct bridge_file *file)
+{
+    struct json_writer w;
+
+    json_write_init(&w, out);
+    json_object_open(&w);
+    for (size_t i = 0; i < BRIDGE_KEPT; i++) {
+        if (!file->texts[i])
+            continue;
+        json_key(&w, names[i]);
+        json_raw(&w, str_of(file->texts[i]));
+    }
+    json_object_close(&w);
+}
+
+static bool write_all(const char *path, struct str text)
+{
+    CLEANUP(fd_closep)
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (fd < 0)
+        return false;
+    while (text.len) {
+        ssize_t wrote = write(fd, text.ptr, text.len);
+
+        if (wrote < 0 && errno != EINTR)
+            return false;
+        if (wrote > 0)
+            text = str_slice(text, (size_t)wrote, text.len);
+    }
+    return fsync(fd) == 0;
+}
+
+void bridge_file_keep(struct bridge_file *file, enum bridge_kept what, struct str json)
+{
+    CLEANUP(buf_done) struct buf out;
+    char path[PATH_BYTES];
+
+    free(file->texts[what]);
+    file->texts[what] = str_dup(json);
+    buf_init(&out, FILE_BYTES);
+    put_file(&out, file);
+    (void)snprintf(path, sizeof(path), "%s.new", file->path);
+    if (out.is_full || !write_all(path, buf_str(&out)) || rename(path, file->path))
+        (void)cli_fail("%s: %s", file->path, strerror(errno));
+}
