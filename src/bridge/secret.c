@@ -71,6 +71,25 @@ static enum err read_file(const struct server_variable *variable, struct arena *
     return OK;
 }
 
+static enum err put_together(const struct server_variable *variable, struct arena *arena,
+                             struct str value, struct str *ret, char **ret_why)
+{
+    size_t len = variable->before.len + value.len;
+    char *text;
+
+    *ret = value;
+    if (variable->before.len == 0)
+        return OK;
+    text = arena_alloc(arena, len + 1);
+    if (!text)
+        return refuse(variable, ERR_TOO_BIG, "is one too many", ret_why);
+    memcpy(text, variable->before.ptr, variable->before.len);
+    memcpy(text + variable->before.len, value.ptr, value.len);
+    secret_wipe(variable, value);
+    *ret = (struct str){ text, len };
+    return OK;
+}
+
 enum err secret_read(const struct server_variable *variable, struct arena *arena,
                      struct str *ret, char **ret_why)
 {
@@ -96,8 +115,7 @@ enum err secret_read(const struct server_variable *variable, struct arena *arena
         return refuse(variable, ERR_TOO_BIG, "is one too many", ret_why);
     if (found.len > 0 && memchr(found.ptr, '\0', found.len))
         return refuse(variable, ERR_INVALID, "has a zero byte", ret_why);
-    *ret = found;
-    return OK;
+    return put_together(variable, arena, found, ret, ret_why);
 }
 
 void secret_wipe(const struct server_variable *variable, struct str value)

@@ -145,10 +145,8 @@ static char *headers_fault(const struct server_spec *spec)
 
         if (!is_field_name(h->name))
             return fault("\"" STR_FMT "\" is no name of a header", STR_ARG(h->name));
-        if (has_line_end(h->from))
+        if (has_line_end(h->from) || has_line_end(h->before))
             return fault("the header " STR_FMT " has a line end", STR_ARG(h->name));
-        if (h->source == SECRET_PLAIN && str_ieq(h->name, S("Authorization")))
-            return fault("Authorization comes from file:PATH or env:NAME");
     }
     return NULL;
 }

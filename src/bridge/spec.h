@@ -34,7 +34,8 @@ enum secret_source { SECRET_PLAIN, SECRET_FILE, SECRET_ENVIRONMENT };
 struct server_variable {
     struct str name;
     enum secret_source source;
-    struct str from; /* the value, the path, or the name of a variable of ours */
+    struct str from;   /* the value, the path, or the name of a variable of ours */
+    struct str before; /* what stands before a value from elsewhere: "Bearer ", or "" */
 };
 
 struct server_oauth {
@@ -87,8 +88,9 @@ void server_spec_write(const struct server_spec *spec, struct buf *out);
 enum err server_spec_read(struct str json, struct server_spec **ret, char **ret_why);
 
 /* The `mcpServers` of a JSON file as Claude, Cursor and others write it (`servers` of VS
- * Code too): calls on_spec for each. What is not understood is ERR_INVALID with a reason.
- */
+ * Code too): calls on_spec for each that is not switched off, when all are good; who
+ * wants to keep one takes a reference. What is not understood is ERR_INVALID with a
+ * reason, owned by the caller. */
 enum err server_specs_read(struct str json, struct str topic,
                            void (*on_spec)(void *user, struct server_spec *spec),
                            void *user, char **ret_why);

@@ -168,7 +168,7 @@ static bool variables_are_same(const struct server_spec *a, const struct server_
         return false;
     for (size_t i = 0; i < a_count; i++)
         if (!str_eq(x[i].name, y[i].name) || x[i].source != y[i].source ||
-            !str_eq(x[i].from, y[i].from))
+            !str_eq(x[i].from, y[i].from) || !str_eq(x[i].before, y[i].before))
             return false;
     return true;
 }
@@ -208,6 +208,8 @@ static void put_variable(struct json_writer *w, const struct server_variable *v)
     }
     json_object_open(w);
     json_put_str(w, v->source == SECRET_FILE ? S("file") : S("env"), v->from);
+    if (v->before.len > 0)
+        json_put_str(w, S("before"), v->before);
     json_object_close(w);
 }
 
@@ -293,25 +295,33 @@ static enum err read_texts(struct server_spec *spec, const struct spec_field *fi
     return OK;
 }
 
+/* {"file":…} or {"env":…}, and perhaps "before". */
+static const struct json *read_source(const struct json *json,
+                                      struct server_variable *ret)
+{
+    const struct json *file = json_find(json, S("file")),
+                      *env = json_find(json, S("env"));
+    const struct json *before = json_find(json, S("before"));
+    size_t known = (file != NULL) + (env != NULL) + (before != NULL);
+
+    if (!file == !env || json->count != known || (before && before->type != JSON_STRING))
+        return NULL;
+    ret->source = file ? SECRET_FILE : SECRET_ENVIRONMENT;
+    ret->before = json_text(before);
+    return file ? file : env;
+}
+
 static enum err read_variable(struct arena *arena, const struct json *json,
                               struct server_variable *ret)
 {
-    const struct json *from = json;
+    const struct json *from = json->type == JSON_OBJECT ? read_source(json, ret) : json;
 
-    if (json->type == JSON_OBJECT && json->count == 1 && json->first) {
-        from = json->first;
-        if (str_eq(from->key, S("file")))
-            ret->source = SECRET_FILE;
-        else if (str_eq(from->key, S("env")))
-            ret->source = SECRET_ENVIRONMENT;
-        else
-            return ERR_INVALID;
-    }
-    if (from->type != JSON_STRING)
+    if (!from || from->type != JSON_STRING)
         return ERR_INVALID;
     ret->name = arena_str(arena, json->key);
     ret->from = arena_str(arena, from->text);
-    return ret->name.ptr && ret->from.ptr ? OK : ERR_TOO_BIG;
+    ret->before = arena_str(arena, ret->before);
+    return ret->name.ptr && ret->from.ptr && ret->before.ptr ? OK : ERR_TOO_BIG;
 }
 
 static enum err read_variables(struct server_spec *spec, const struct spec_field *field,
@@ -398,6 +408,16 @@ static const struct spec_field *field_find(struct str key)
     return NULL;
 }
 
+/* What is read here is kept in the store and shown to those who administer. */
+static bool has_open_secret(const struct server_spec *spec)
+{
+    for (size_t i = 0; i < spec->header_count; i++)
+        if (spec->headers[i].source == SECRET_PLAIN &&
+            str_ieq(spec->headers[i].name, S("Authorization")))
+            return true;
+    return false;
+}
+
 static enum err read_object(const struct json *root, struct server_spec *spec,
                             char **ret_why)
 {
@@ -416,6 +436,8 @@ static enum err read_object(const struct json *root, struct server_spec *spec,
         }
     }
     *ret_why = server_spec_fault(spec);
+    if (!*ret_why && has_open_secret(spec))
+        *ret_why = xstrdup("Authorization comes from file:PATH or env:NAME");
     return *ret_why ? ERR_INVALID : OK;
 }
 
