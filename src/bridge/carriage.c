@@ -12,7 +12,7 @@
 #include "bridge/supervisor.h"
 #include "transport/stdio.h"
 
-enum { LEAVE_MS = 2'000, TERM_MS = 2'000, UNREAD_BYTES = 4 << 20 };
+enum { PROCESSES = 64, LEAVE_MS = 2'000, TERM_MS = 2'000, UNREAD_BYTES = 4 << 20 };
 
 struct child_carriage {
     struct carriage carriage;
@@ -20,7 +20,9 @@ struct child_carriage {
     void *user;
     struct stdio *stdio;
     struct sandbox_plan *plan;
-    pid_t pid; /* 0: not yet */
+    pid_t pid;        /* 0: not yet */
+    size_t processes; /* that it may have */
+    char excess[160];
 };
 
 static struct child_carriage *child_of(struct carriage *carriage)
@@ -51,14 +53,44 @@ static void child_put_json(struct carriage *carriage, struct json_writer *w)
 {
     const struct child_carriage *child = child_of(carriage);
 
-    if (child->pid > 0)
-        json_put_uint(w, S("pid"), (uint64_t)child->pid);
+    size_t bytes, processes;
+
+    if (child->pid == 0)
+        return;
+    sandbox_usage(child->pid, &bytes, &processes);
+    json_put_uint(w, S("pid"), (uint64_t)child->pid);
+    json_put_uint(w, S("memory"), bytes);
+    json_put_uint(w, S("processes"), processes);
+}
+
+/* Where the kernel does not hold it to what it may use. */
+static const char *child_excess(struct carriage *carriage)
+{
+    struct child_carriage *child = child_of(carriage);
+    size_t max_bytes = sandbox_plan_memory(child->plan);
+    size_t bytes, processes;
+
+    if (child->pid == 0 || !sandbox_plan_is_watched(child->plan))
+        return NULL;
+    sandbox_usage(child->pid, &bytes, &processes);
+    if (bytes <= max_bytes && processes <= child->processes)
+        return NULL;
+    if (bytes > max_bytes)
+        (void)snprintf(child->excess, sizeof(child->excess),
+                       "it uses %zu MiB of memory, and may use %zu", bytes >> 20,
+                       max_bytes >> 20);
+    else
+        (void)snprintf(child->excess, sizeof(child->excess),
+                       "it has %zu processes, and may have %zu", processes,
+                       child->processes);
+    return child->excess;
 }
 
 static const struct carriage_ops child_ops = {
     .carrier = child_carrier,
     .close = child_close,
     .free = child_free,
+    .excess = child_excess,
     .put_json = child_put_json,
 };
 
@@ -118,8 +150,13 @@ static enum err open_child(const struct supervisor_means *means,
         *ret_why = xstrdup("no command can be started here");
         return ERR_FORBIDDEN;
     }
-    err = server_plan_make(order->spec, order->command, order->events->on_secret,
-                           order->user, &plan, ret_why);
+    err = server_plan_order(
+        &(struct server_plan_order){ .spec = order->spec,
+                                     .command = order->command,
+                                     .package = order->package,
+                                     .on_secret = order->events->on_secret,
+                                     .user = order->user },
+        &plan, NULL, ret_why);
     if (err)
         return err;
     child = xcalloc(1, sizeof(*child));
@@ -127,6 +164,8 @@ static enum err open_child(const struct supervisor_means *means,
     child->events = *order->events;
     child->user = order->user;
     child->plan = plan;
+    child->processes =
+        order->spec->permit.processes ? order->spec->permit.processes : PROCESSES;
     child->stdio = stdio_open(means->spawn, means->loop,
                               &(struct stdio_settings){
                                   .plan = plan,

@@ -46,6 +46,7 @@ struct carriage_events {
 struct carriage_order {
     const struct server_spec *spec;
     const struct sandbox_command *command; /* the spec's, or what runs its package */
+    struct str package;                    /* the folder of that, or "" */
     const struct carriage_events *events;
     void *user;
 };

@@ -2,51 +2,216 @@
 #include "bridge/plan.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "bridge/secret.h"
+#include "sandbox/package.h"
+#include "sandbox/profile.h"
 
-/* Values of all variables; those that come from elsewhere are wiped at the end. */
-struct environment {
-    const struct server_spec *spec;
-    struct sandbox_variable *items;
-    size_t count;
+enum { PLANNING_BYTES = 16 << 20 };
+
+/* The permit as it grows; values of variables that come from elsewhere are wiped. */
+struct planning {
+    const struct server_plan_order *order;
+    const struct sandbox_profile *profile; /* NULL: none */
+    struct permit permit;
+    struct sandbox_variable *variables;
+    size_t variable_count;
     struct arena arena;
 };
 
-static enum err read_environment(struct environment *environment, char **ret_why)
+static void planning_init(struct planning *p, const struct server_plan_order *order)
 {
-    const struct server_spec *spec = environment->spec;
+    const struct server_spec *spec = order->spec;
+
+    *p = (struct planning){ .order = order, .permit = spec->permit };
+    p->variables = xcalloc(spec->variable_count + 2, sizeof(*p->variables));
+    if (spec->profile.len > 0)
+        p->profile = sandbox_profile_find(spec->profile);
+    else
+        p->profile = sandbox_profile_guess(&spec->command);
+    arena_init(&p->arena, PLANNING_BYTES);
+}
+
+static void planning_done(struct planning *p)
+{
+    const struct server_spec *spec = p->order->spec;
+
+    for (size_t i = 0; i < p->variable_count && i < spec->variable_count; i++)
+        secret_wipe(&spec->variables[i], p->variables[i].value);
+    arena_done(&p->arena);
+    free(p->variables);
+}
+
+/* --- its environment --- */
+
+static enum err read_variables(struct planning *p, char **ret_why)
+{
+    const struct server_spec *spec = p->order->spec;
 
     for (size_t i = 0; i < spec->variable_count; i++) {
         const struct server_variable *variable = &spec->variables[i];
-        struct sandbox_variable *item = &environment->items[i];
-        enum err err = secret_read(variable, &environment->arena, &item->value, ret_why);
+        struct sandbox_variable *item = &p->variables[i];
+        enum err err = secret_read(variable, &p->arena, &item->value, ret_why);
 
         if (err)
             return err;
         item->name = variable->name;
         item->is_secret = variable->source != SECRET_PLAIN;
-        environment->count++;
+        p->variable_count++;
+        if (item->is_secret && p->order->on_secret)
+            p->order->on_secret(p->order->user, item->value);
     }
     return OK;
 }
 
-static void environment_init(struct environment *environment,
-                             const struct server_spec *spec)
+static bool has_variable(const struct planning *p, struct str name)
 {
-    *environment = (struct environment){ .spec = spec };
-    environment->items = xcalloc(spec->variable_count + 1, sizeof(*environment->items));
-    arena_init(&environment->arena, 16 << 20);
+    for (size_t i = 0; i < p->variable_count; i++)
+        if (str_eq(p->variables[i].name, name))
+            return true;
+    return false;
 }
 
-static void environment_done(struct environment *environment)
+/* A file in its own folder, for servers that would write beside their program. */
+static void add_home_variable(struct planning *p)
 {
-    for (size_t i = 0; i < environment->count; i++)
-        secret_wipe(&environment->spec->variables[i], environment->items[i].value);
-    arena_done(&environment->arena);
-    free(environment->items);
+    struct str name = p->profile->home_variable;
+    CLEANUP(buf_done) struct buf path;
+
+    if (name.len == 0 || p->permit.home.len == 0 || has_variable(p, name))
+        return;
+    buf_init(&path, 8192);
+    buf_put(&path, p->permit.home);
+    buf_putc(&path, '/');
+    buf_put(&path, p->profile->name);
+    buf_put(&path, S(".json"));
+    p->variables[p->variable_count++] =
+        (struct sandbox_variable){ .name = name,
+                                   .value = arena_str(&p->arena, buf_str(&path)) };
+}
+
+/* --- what it may touch --- */
+
+static void add_path(struct planning *p, const struct str **paths, size_t *count,
+                     struct str path)
+{
+    struct str *more = arena_alloc(&p->arena, (*count + 1) * sizeof(*more));
+
+    if (!more || path.len == 0)
+        return;
+    if (*count > 0)
+        memcpy(more, *paths, *count * sizeof(*more));
+    more[*count] = path;
+    *paths = more;
+    (*count)++;
+}
+
+static bool is_folder(struct str path)
+{
+    CLEANUP(xfreep) char *text = str_dup(path);
+    struct stat status;
+
+    return str_starts(path, S("/")) && stat(text, &status) == 0 &&
+           S_ISDIR(status.st_mode);
+}
+
+/* Folders among its arguments, behind the words that say what is run. */
+static void add_arguments(struct planning *p)
+{
+    const struct sandbox_command *command = &p->order->spec->command;
+    struct package package = {};
+    size_t from = package_of(command, &package) ? package.used : 2;
+
+    for (size_t i = from; i < command->count; i++)
+        if (is_folder(command->words[i]))
+            add_path(p, &p->permit.write, &p->permit.write_count, command->words[i]);
+}
+
+static size_t count_hosts(const struct str *hosts)
+{
+    size_t count = 0;
+
+    while (hosts[count].len > 0)
+        count++;
+    return count;
+}
+
+/* Whoever switched the sandbox off, or said something about the network, has decided. */
+static void apply_profile(struct planning *p)
+{
+    const struct sandbox_profile *profile = p->profile;
+
+    if (!profile)
+        return;
+    add_home_variable(p);
+    if (p->permit.level == SANDBOX_OFF)
+        return;
+    if (profile->writes_arguments)
+        add_arguments(p);
+    if (p->permit.level == SANDBOX_STRICT && p->permit.network == NETWORK_NONE &&
+        profile->network == NETWORK_HOSTS) {
+        p->permit.network = NETWORK_HOSTS;
+        p->permit.hosts = profile->hosts;
+        p->permit.host_count = count_hosts(profile->hosts);
+    }
+}
+
+/* --- all of it --- */
+
+static void take_hosts(const struct permit *permit, struct server_hosts *ret)
+{
+    size_t bytes = 0;
+    char *at;
+
+    *ret = (struct server_hosts){};
+    if (permit->network != NETWORK_HOSTS)
+        return;
+    for (size_t i = 0; i < permit->host_count; i++)
+        bytes += permit->hosts[i].len;
+    ret->items = xcalloc(permit->host_count + 1, sizeof(*ret->items));
+    ret->texts = at = xmalloc(bytes + 1);
+    for (size_t i = 0; i < permit->host_count; i++) {
+        memcpy(at, permit->hosts[i].ptr, permit->hosts[i].len);
+        ret->items[ret->count++] = (struct str){ at, permit->hosts[i].len };
+        at += permit->hosts[i].len;
+    }
+}
+
+void server_hosts_done(struct server_hosts *hosts)
+{
+    free(hosts->items);
+    free(hosts->texts);
+    *hosts = (struct server_hosts){};
+}
+
+enum err server_plan_order(const struct server_plan_order *order,
+                           struct sandbox_plan **ret, struct server_hosts *ret_hosts,
+                           char **ret_why)
+{
+    CLEANUP(planning_done) struct planning planning;
+    enum err err;
+
+    planning_init(&planning, order);
+    if (order->spec->profile.len > 0 && !planning.profile) {
+        *ret_why = xstrdup("there is no such profile");
+        return ERR_NOT_FOUND;
+    }
+    err = read_variables(&planning, ret_why);
+    if (err)
+        return err;
+    apply_profile(&planning);
+    if (order->package.len > 0)
+        add_path(&planning, &planning.permit.read, &planning.permit.read_count,
+                 order->package);
+    planning.permit.variables = planning.variables;
+    planning.permit.variable_count = planning.variable_count;
+    err = sandbox_plan_make(&planning.permit, order->command, ret, ret_why);
+    if (!err && ret_hosts)
+        take_hosts(&planning.permit, ret_hosts);
+    return err;
 }
 
 enum err server_plan_make(const struct server_spec *spec,
@@ -54,18 +219,9 @@ enum err server_plan_make(const struct server_spec *spec,
                           void (*on_secret)(void *user, struct str value), void *user,
                           struct sandbox_plan **ret, char **ret_why)
 {
-    CLEANUP(environment_done) struct environment environment;
-    struct permit permit = spec->permit;
-    enum err err;
+    struct server_plan_order order = {
+        .spec = spec, .command = command, .on_secret = on_secret, .user = user
+    };
 
-    environment_init(&environment, spec);
-    err = read_environment(&environment, ret_why);
-    if (err)
-        return err;
-    permit.variables = environment.items;
-    permit.variable_count = environment.count;
-    for (size_t i = 0; on_secret && i < environment.count; i++)
-        if (environment.items[i].is_secret)
-            on_secret(user, environment.items[i].value);
-    return sandbox_plan_make(&permit, command, ret, ret_why);
+    return server_plan_order(&order, ret, NULL, ret_why);
 }
