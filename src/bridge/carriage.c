@@ -10,9 +10,19 @@
 #include "bridge/carriage_priv.h"
 #include "bridge/plan.h"
 #include "bridge/supervisor.h"
+#include "proxy/proxy.h"
 #include "transport/stdio.h"
 
-enum { PROCESSES = 64, LEAVE_MS = 2'000, TERM_MS = 2'000, UNREAD_BYTES = 4 << 20 };
+enum {
+    PROCESSES = 64,
+    WRAPPERS = 2, /* bubblewrap, outside and inside */
+    LEAVE_MS = 2'000,
+    TERM_MS = 2'000,
+    UNREAD_BYTES = 4 << 20,
+    PROXY_CONNECTIONS = 64,
+    PROXY_IDLE_MS = 300'000,
+    PROXY_CONNECT_MS = 10'000,
+};
 
 struct child_carriage {
     struct carriage carriage;
@@ -20,8 +30,12 @@ struct child_carriage {
     void *user;
     struct stdio *stdio;
     struct sandbox_plan *plan;
-    pid_t pid;        /* 0: not yet */
-    size_t processes; /* that it may have */
+    struct loop *loop;
+    struct conn_flusher *flusher;
+    struct server_hosts hosts;
+    struct proxy *proxy; /* NULL: none */
+    pid_t pid;           /* 0: not yet */
+    size_t processes;    /* that it may have */
     char excess[160];
 };
 
@@ -44,8 +58,10 @@ static void child_free(struct carriage *carriage)
 {
     struct child_carriage *child = child_of(carriage);
 
+    proxy_free(child->proxy);
     stdio_free(child->stdio);
     sandbox_plan_free(child->plan);
+    server_hosts_done(&child->hosts);
     free(child);
 }
 
@@ -96,12 +112,36 @@ static const struct carriage_ops child_ops = {
 
 /* --- what the pipes tell --- */
 
+static void on_refused(void *user, struct str host, const char *why)
+{
+    const struct child_carriage *child = user;
+    CLEANUP(buf_done) struct buf line;
+
+    buf_init(&line, 1024);
+    buf_put(&line, S("it may not reach "));
+    buf_put(&line, str_slice(host, 0, 256));
+    buf_putf(&line, ": %s", why);
+    child->events.on_log(child->user, buf_str(&line));
+}
+
+/* The way out listens before the command begins. */
 static void on_started(void *user, pid_t pid, int proxy_fd)
 {
     struct child_carriage *child = user;
 
     child->pid = pid;
-    fd_closep(&proxy_fd);
+    if (proxy_fd < 0)
+        return;
+    child->proxy = proxy_new(child->loop, child->flusher, proxy_fd,
+                             &(struct proxy_settings){
+                                 .hosts = child->hosts.items,
+                                 .host_count = child->hosts.count,
+                                 .max_connections = PROXY_CONNECTIONS,
+                                 .idle_ms = PROXY_IDLE_MS,
+                                 .connect_ms = PROXY_CONNECT_MS,
+                                 .on_refused = on_refused,
+                                 .user = child,
+                             });
 }
 
 static void on_log(void *user, struct str line)
@@ -143,6 +183,7 @@ static enum err open_child(const struct supervisor_means *means,
                            char **ret_why)
 {
     struct child_carriage *child;
+    struct server_hosts hosts;
     struct sandbox_plan *plan;
     enum err err;
 
@@ -156,16 +197,26 @@ static enum err open_child(const struct supervisor_means *means,
                                      .package = order->package,
                                      .on_secret = order->events->on_secret,
                                      .user = order->user },
-        &plan, NULL, ret_why);
+        &plan, &hosts, ret_why);
     if (err)
         return err;
+    if (hosts.count > 0 && !means->flusher) {
+        *ret_why = xstrdup("network: hosts is not possible here");
+        server_hosts_done(&hosts);
+        sandbox_plan_free(plan);
+        return ERR_FORBIDDEN;
+    }
     child = xcalloc(1, sizeof(*child));
     child->carriage.ops = &child_ops;
     child->events = *order->events;
     child->user = order->user;
     child->plan = plan;
+    child->hosts = hosts;
+    child->loop = means->loop;
+    child->flusher = means->flusher;
     child->processes =
         order->spec->permit.processes ? order->spec->permit.processes : PROCESSES;
+    child->processes += WRAPPERS;
     child->stdio = stdio_open(means->spawn, means->loop,
                               &(struct stdio_settings){
                                   .plan = plan,

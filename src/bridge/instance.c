@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "bridge/prepare.h"
 #include "bridge/supervisor_priv.h"
 
 static struct loop *loop_of(const struct instance *instance)
@@ -443,26 +444,52 @@ static void open_session(struct instance *instance)
     on_due(instance);
 }
 
+static void fail_at_once(struct instance *instance, const char *why)
+{
+    fail_as(instance, END_HOPELESS, why);
+    pause_now(instance);
+    supervisor_pump_soon(instance->owner);
+}
+
+/* What it runs is there, or will be: false. */
+static bool is_prepared(struct instance *instance)
+{
+    struct prepare *prepare = instance->owner->prepare;
+
+    switch (prepare ? prepare_go(prepare) : PREPARE_DONE) {
+    case PREPARE_DONE: return true;
+    case PREPARE_FAILED: fail_at_once(instance, prepare_why(prepare)); break;
+    case PREPARE_NEEDED:
+    case PREPARE_RUNNING: break; /* the pump comes again when it is over */
+    }
+    return false;
+}
+
 void instance_start(struct instance *instance)
 {
     struct supervisor *s = instance->owner;
     struct carriage_order order = {
         .spec = s->spec,
-        .command = supervisor_command(s),
+        .command = &s->spec->command,
         .events = &carriage_events,
         .user = instance,
     };
     typeof(carriage_open) *open = s->means.open ? s->means.open : carriage_open;
     CLEANUP(xfreep) char *why = NULL;
 
+    instance->end = END_NONE;
+    if (!is_prepared(instance))
+        return;
+    if (s->prepare) {
+        order.command = prepare_command(s->prepare);
+        order.package = prepare_folder(s->prepare);
+        supervisor_keep(s);
+    }
     if (instance->failures > 0 || instance->was_started)
         s->restarts++;
     instance->was_started = true;
-    instance->end = END_NONE;
     if (open(&s->means, &order, &instance->carriage, &why)) {
-        fail_as(instance, END_HOPELESS, why);
-        pause_now(instance);
-        supervisor_pump_soon(s);
+        fail_at_once(instance, why);
         return;
     }
     instance->state = INSTANCE_STARTING;

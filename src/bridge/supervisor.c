@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "bridge/prepare.h"
 #include "bridge/supervisor_priv.h"
 #include "json/json.h"
 
@@ -23,11 +24,6 @@ void supervisor_log(struct supervisor *s, const char *format, ...)
     (void)vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     s->ops->on_event(s->user, line);
-}
-
-const struct sandbox_command *supervisor_command(const struct supervisor *s)
-{
-    return &s->spec->command;
 }
 
 /* --- its state --- */
@@ -52,6 +48,8 @@ static enum server_state state_now(const struct supervisor *s, const char **ret_
         *ret_why = s->stopped_why;
         return SERVER_STOPPED;
     }
+    if (s->prepare && prepare_is_running(s->prepare))
+        state = SERVER_PREPARING;
     LIST_FOREACH(instance, &s->instances, link) {
         enum server_state its = states[instance->state];
 
@@ -96,7 +94,13 @@ void supervisor_keep(struct supervisor *s)
         json_put_str(&w, S("era"), s->era == ERA_MODERN ? S("modern") : S("legacy"));
         json_put_uint(&w, S("era_ms"), s->era_wall_ms);
     }
+    if (s->prepare && prepare_pin(s->prepare).len > 0)
+        json_put_str(&w, S("package"), prepare_pin(s->prepare));
     json_object_close(&w);
+    if (str_eq(buf_str(&json), str_of(s->kept)))
+        return;
+    free(s->kept);
+    s->kept = str_dup(buf_str(&json));
     s->ops->on_keep(s->user, buf_str(&json));
 }
 
@@ -128,6 +132,8 @@ void supervisor_restore(struct supervisor *s, struct str kept)
     at = json_find(root, S("era_ms"));
     if (at && at->type == JSON_NUMBER && !str_to_u64(at->text, INT64_MAX, &wall_ms))
         restore_era(s, json_text(json_find(root, S("era"))), wall_ms);
+    if (s->prepare)
+        prepare_restore(s->prepare, json_text(json_find(root, S("package"))));
 }
 
 static void digest_facts(const struct mcp_session_facts *facts,
@@ -304,6 +310,21 @@ static void on_expiry(struct loop_timer *self)
         loop_timer_set(s->means.loop, &s->expiry, next - now);
 }
 
+static void on_prepare_log(void *user, struct str line)
+{
+    const struct supervisor *s = user;
+
+    s->ops->on_log(s->user, line);
+}
+
+static void on_prepared(void *user)
+{
+    supervisor_pump_soon(user);
+}
+
+static const struct prepare_ops prepare_ops = { .on_log = on_prepare_log,
+                                                .on_done = on_prepared };
+
 /* --- for whoever orders --- */
 
 struct supervisor *supervisor_new(struct server_spec *spec,
@@ -322,6 +343,7 @@ struct supervisor *supervisor_new(struct server_spec *spec,
     s->expiry.on_fire = on_expiry;
     s->watch.on_fire = on_watch;
     s->since_wall_ms = loop_wall_ms(means->loop);
+    s->prepare = prepare_new(s->spec, &s->means, &prepare_ops, s);
     list_init(&s->instances);
     list_init(&s->waiting);
     list_init(&s->asked);
@@ -347,6 +369,8 @@ void supervisor_free(struct supervisor *s)
     loop_timer_clear(s->means.loop, &s->expiry);
     loop_timer_clear(s->means.loop, &s->watch);
     list_remove(&s->pump.link);
+    prepare_free(s->prepare);
+    free(s->kept);
     free(s->told_why);
     free(s->stopped_why);
     server_spec_unref(s->spec);
@@ -517,6 +541,8 @@ void supervisor_stop(struct supervisor *s, const char *why)
     s->is_stopped = true;
     free(s->stopped_why);
     s->stopped_why = xstrdup(why ? why : "");
+    if (s->prepare)
+        prepare_stop(s->prepare);
     LIST_FOREACH(instance, &s->instances, link)
         instance_leave(instance);
     supervisor_pump_soon(s);
@@ -538,7 +564,7 @@ bool supervisor_is_quiet(const struct supervisor *s)
     LIST_FOREACH(instance, &s->instances, link)
         if (instance_runs(instance))
             return false;
-    return true;
+    return !s->prepare || !prepare_is_running(s->prepare);
 }
 
 /* --- for lists --- */

@@ -108,6 +108,7 @@ struct supervisor {
     char *told_why;
     uint64_t since_wall_ms, restarts;
     struct prepare *prepare; /* NULL: what it runs is there */
+    char *kept;              /* what on_keep heard last */
     char *stopped_why;
 };
 
@@ -163,4 +164,3 @@ void supervisor_log(struct supervisor *supervisor, const char *format, ...)
 void supervisor_note_facts(struct supervisor *supervisor,
                            const struct mcp_session_facts *facts);
 void supervisor_keep(struct supervisor *supervisor);
-const struct sandbox_command *supervisor_command(const struct supervisor *supervisor);
