@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Servers behind `moot bridge` that crash, that are one for each caller, that are several,
+// that end when they are probed, and that change what they offer.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { caller, echo, startBridge } from './bridges.mjs';
+import { expect, people, person, startGateway } from './gateway.mjs';
+
+const names = ['crash', 'own', 'pool', 'probe', 'pinned', 'broken', 'idle'];
+const gateway = await startGateway({
+    tokens: [...people('alice', 'bob'),
+             ...names.map((name) => person(name, { capabilities: undefined, profile: 'bridge' }))],
+});
+const ledger = path.join(gateway.data, 'ledger');
+const bridges = [];
+
+// In a topic of its own: each sees its own.
+async function stage(as, options, command) {
+    const topic = `room-${as}`;
+    const alice = await gateway.join('alice', { topic });
+    const bob = await gateway.join('bob', { topic });
+    const bridge = await startBridge(gateway, ['--sandbox', 'off', ...options], command, { as, topic, watcher: alice });
+
+    bridges.push(bridge);
+    return { bridge, client: alice, alice: caller(alice, as), bob: caller(bob, as), bobClient: bob };
+}
+const text = ({ content }) => content[0].text;
+const pid = async (rpc) => Number(text(await rpc.call('pid')));
+const runs = (process) => fs.existsSync(`/proc/${process}`);
+const gone = async (process) => {
+    for (let i = 0; i < 500 && runs(process); i++)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.ok(!runs(process), `${process} is still there`);
+};
+
+test.after(async () => {
+    for (const bridge of bridges)
+        await bridge.stop();
+});
+
+test('a call during which the server dies ends with an error, and the next one is answered by another', async () => {
+    const { alice, bob } = await stage('crash', [], [echo, '--legacy', '--ledger', ledger]);
+    const first = await pid(alice);
+    const held = bob.send('tools/call', { name: 'silent', arguments: { text: 'held' } });
+    const error = await alice.error('tools/call', { name: 'crash', arguments: { text: 'crash' } });
+
+    assert.equal(error.code, -32603);
+    assert.equal(error.data.reason, 'server_died');
+    assert.equal((await bob.answered(held)).payload.error.data.reason, 'server_died');
+
+    const second = await pid(alice);
+
+    assert.notEqual(second, first);
+    await gone(first);
+    // What was sent to it is not sent again.
+    const began = fs.readFileSync(ledger, 'utf8').split('\n');
+
+    assert.equal(began.filter((line) => line === 'crash').length, 1);
+    assert.equal(began.filter((line) => line === 'held').length, 1);
+});
+
+test('a server that is killed comes back without being called', async () => {
+    const { alice, client } = await stage('idle', [], [echo, '--legacy']);
+    const first = await pid(alice);
+
+    process.kill(first, 'SIGKILL');
+    await expect(client, (json) => json.from === 'idle' && json.kind === 'participant/status' &&
+        /fail/.test(JSON.stringify(json.payload)));
+    assert.notEqual(await pid(alice), first);
+});
+
+test('each caller has a process of his own, which ends when he leaves', async () => {
+    const { alice, bob, bobClient } = await stage('own', ['--mode', 'per-caller', '--instances', '4'], [echo, '--legacy']);
+    const hers = await pid(alice);
+    const his = await pid(bob);
+
+    assert.notEqual(his, hers);
+    assert.equal(await pid(alice), hers);
+    assert.equal(await pid(bob), his);
+    // A crash of one is nothing to the other.
+    await bob.error('tools/call', { name: 'crash', arguments: {} });
+    assert.equal(await pid(alice), hers);
+    const next = await pid(bob);
+
+    assert.notEqual(next, his);
+    bobClient.socket.close();
+    await gone(next);
+    assert.equal(await pid(alice), hers);
+});
+
+test('a pool has several processes, each with one call at a time', async () => {
+    const { alice } = await stage('pool', ['--mode', 'pooled', '--instances', '3'], [echo, '--legacy']);
+    // The last ones wait for a free one; all three have begun by then.
+    const sent = [1, 2, 3, 4, 5].map(() => alice.send('tools/call', { name: 'slow', arguments: { ms: 300 } }));
+    const pids = new Set();
+
+    for (const { payload } of await Promise.all(sent.map(alice.answered)))
+        assert.equal(text(payload.result), 'done');
+    // While two are busy, the third answers, whichever it is.
+    for (let i = 0; i < 20 && pids.size < 3; i++) {
+        const busy = [1, 2].map(() => alice.send('tools/call', { name: 'slow', arguments: { ms: 50 } }));
+
+        pids.add(await pid(alice));
+        await Promise.all(busy.map(alice.answered));
+        pids.add(await pid(alice));
+    }
+    assert.ok(pids.size > 1, 'there are several');
+});
+
+test('a server that ends when it is probed is started again as an old one', async () => {
+    const { alice } = await stage('probe', [], [echo, '--exit-on-probe']);
+
+    assert.equal(text(await alice.call('echo', { text: 'still here' })), 'still here');
+});
+
+test('a server that cannot be started any more is told to who calls it, and comes back', async () => {
+    const program = path.join(gateway.data, 'server');
+
+    fs.copyFileSync(echo, program);
+    const { alice } = await stage('broken', [], [program, '--legacy']);
+
+    await pid(alice);
+    fs.renameSync(program, `${program}.away`);
+    await alice.error('tools/call', { name: 'crash', arguments: {} });
+    const error = await alice.error('tools/call', { name: 'pid', arguments: {} });
+
+    assert.equal(error.data.reason, 'server_not_started');
+    assert.match(error.message, /cannot be started: .*server/);
+    fs.renameSync(`${program}.away`, program);
+    for (;;) {
+        const { payload } = await alice.ask('tools/call', { name: 'pid', arguments: {} });
+
+        if (payload.result)
+            break;
+        assert.equal(payload.error.data.reason, 'server_not_started');
+        await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+});
+
+test('a tool that has changed is held', async () => {
+    const { alice, client } = await stage('pinned', [], [echo, '--legacy']);
+    const before = (await alice.result('tools/list')).tools;
+
+    assert.ok(before.some(({ name }) => name === 'echo'));
+    // The first catalogue is closed a little later.
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await alice.call('change');
+    await expect(client, (json) => json.from === 'pinned' &&
+        (json.kind === 'mcp/request:notifications/tools/list_changed' || /held/.test(JSON.stringify(json.payload))));
+    const after = (await alice.result('tools/list')).tools;
+
+    assert.ok(!after.some(({ name }) => name === 'echo'), 'it is not listed');
+    assert.deepEqual(after, before.filter(({ name }) => name !== 'echo'));
+    const error = await alice.error('tools/call', { name: 'echo', arguments: { text: 'x' } });
+
+    assert.equal(error.code, -32602);
+    assert.match(error.message, /held/);
+});
