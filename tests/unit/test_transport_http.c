@@ -2,242 +2,15 @@
 /* Sessions over HTTP against a server of the test. What the session tells is written down
  * line by line; what the server got is looked up in its log. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/cleanup.h"
 #include "harness.h"
-#include "http_server.h"
-#include "mcp/session.h"
-#include "transport/http.h"
+#include "http_stage.h"
 
-enum { PATIENCE_MS = 20'000 };
-
-struct stage {
-    struct loop *loop;
-    struct fetch *fetch;
-    struct http_carrier *http;
-    struct mcp_session *session;
-    struct loop_timer due;
-    struct buf told;
-    struct credential credential;
-    const char *tokens[3]; /* one after the other */
-    size_t token;
-    struct loop_task renewed;
-    void (*on_renewed)(void *user, enum err err, const char *why);
-    void *renewed_user;
-};
-
-/* --- what the session tells --- */
-
-static void on_ready(void *user, const struct mcp_session_facts *facts)
+static void finish(struct http_stage *stage, struct http_server *server)
 {
-    struct stage *stage = user;
-
-    buf_putf(&stage->told, "ready " STR_FMT "\n", STR_ARG(facts->version));
-}
-
-static void on_end(void *user, enum mcp_end end, const char *why)
-{
-    struct stage *stage = user;
-
-    buf_putf(&stage->told, "end %d %s\n", end, why);
-}
-
-static void on_notification(void *user, const struct mcp_message *message, uint64_t call)
-{
-    struct stage *stage = user;
-
-    buf_putf(&stage->told, "notification " STR_FMT " %d\n", STR_ARG(message->method),
-             call != 0);
-}
-
-static void on_question(void *user, struct mcp_question *question)
-{
-    struct stage *stage = user;
-
-    buf_putf(&stage->told, "question " STR_FMT " %d\n", STR_ARG(question->method),
-             question->call != 0);
-    mcp_question_answer(stage->session, question, S("result"), S("{\"roots\":[]}"),
-                        loop_now_ms(stage->loop));
-}
-
-static void on_question_gone(void *user, struct mcp_question *question)
-{
-    (void)user;
-    (void)question;
-}
-
-static void on_due(void *user)
-{
-    struct stage *stage = user;
-    uint64_t now = loop_now_ms(stage->loop);
-    uint64_t due = stage->session ? mcp_session_due_ms(stage->session) : UINT64_MAX;
-
-    if (due != UINT64_MAX)
-        loop_timer_set(stage->loop, &stage->due, due > now ? due - now : 0);
-}
-
-static void on_due_timer(struct loop_timer *timer)
-{
-    struct stage *stage = CONTAINER_OF(timer, struct stage, due);
-
-    mcp_session_tick(stage->session, loop_now_ms(stage->loop));
-}
-
-static const struct mcp_session_ops session_ops = {
-    on_ready, on_end, on_notification, on_question, on_question_gone, on_due,
-};
-
-static void on_ended(void *user, const char *why)
-{
-    struct stage *stage = user;
-
-    buf_putf(&stage->told, "ended %s\n", why);
-}
-
-static void on_call_done(void *user, const struct mcp_reply *reply)
-{
-    static const char *const names[] = { "result", "error", "failed", "cancelled" };
-    struct stage *stage = user;
-
-    buf_putf(&stage->told, "%s " STR_FMT "\n", names[reply->type],
-             STR_ARG(reply->json.text));
-}
-
-/* --- a credential --- */
-
-static struct str current(struct credential *credential)
-{
-    struct stage *stage = CONTAINER_OF(credential, struct stage, credential);
-
-    return str_of(stage->tokens[stage->token]);
-}
-
-static void on_renew_task(struct loop_task *task)
-{
-    struct stage *stage = CONTAINER_OF(task, struct stage, renewed);
-    bool is_last =
-        stage->token + 1 == COUNT(stage->tokens) || !stage->tokens[stage->token + 1];
-
-    if (!is_last)
-        stage->token++;
-    stage->on_renewed(stage->renewed_user, is_last ? ERR_FORBIDDEN : OK,
-                      "no more tokens");
-}
-
-static void renew(struct credential *credential, const struct challenge *challenge,
-                  void (*on_done)(void *user, enum err err, const char *why), void *user)
-{
-    struct stage *stage = CONTAINER_OF(credential, struct stage, credential);
-
-    buf_putf(&stage->told, "challenge %u " STR_FMT " for " STR_FMT "\n",
-             challenge->status, STR_ARG(challenge->www_authenticate),
-             STR_ARG(challenge->used));
-    stage->on_renewed = on_done;
-    stage->renewed_user = user;
-    loop_defer(stage->loop, &stage->renewed);
-}
-
-static void forget(struct credential *credential, void *user)
-{
-    (void)credential;
-    (void)user;
-}
-
-static const struct credential_ops credential_ops = { current, renew, forget };
-
-/* --- the stage --- */
-
-static const struct mcp_session_settings defaults = { .name = S("moot"),
-                                                      .version = S("1"),
-                                                      .era = ERA_LEGACY,
-                                                      .has_roots = true,
-                                                      .probe_ms = 15'000,
-                                                      .open_ms = 15'000,
-                                                      .call_ms = 15'000,
-                                                      .call_max_ms = 15'000,
-                                                      .max_calls = 16,
-                                                      .max_questions = 16,
-                                                      .max_depth = 64,
-                                                      .max_rounds = 10,
-                                                      .max_message = 1 << 16 };
-
-static void stage_init(struct stage *stage, const char *url, enum mcp_era era)
-{
-    static const struct str fields[] = { S("X-Mine: yes") };
-    static const struct http_carrier_ops ops = { on_ended };
-    struct mcp_session_settings settings = defaults;
-    struct http_carrier_settings http = { .url = url,
-                                          .fields = fields,
-                                          .field_count = COUNT(fields),
-                                          .max_message = 1 << 16,
-                                          .max_streams = 4 };
-
-    stage->loop = loop_new();
-    stage->due.on_fire = on_due_timer;
-    stage->renewed.run = on_renew_task;
-    stage->credential.ops = &credential_ops;
-    if (stage->tokens[0])
-        http.credential = &stage->credential;
-    buf_init(&stage->told, 1 << 20);
-    CHECK_INT(fetch_new(stage->loop, &stage->fetch, NULL), OK);
-    stage->http = http_carrier_open(stage->fetch, stage->loop, &http, &ops, stage);
-    settings.era = era;
-    stage->session = mcp_session_new(&settings, http_carrier_of(stage->http),
-                                     &session_ops, stage, loop_now_ms(stage->loop));
-    on_due(stage);
-}
-
-static void stage_done(struct stage *stage)
-{
-    loop_timer_clear(stage->loop, &stage->due);
-    mcp_session_free(stage->session);
-    http_carrier_free(stage->http);
-    fetch_free(stage->fetch);
-    loop_turn(stage->loop, 0); /* reaps */
-    loop_free(stage->loop);
-    buf_done(&stage->told);
-}
-
-static bool wait_for(struct stage *stage, const char *text)
-{
-    uint64_t end = loop_now_ms(stage->loop) + PATIENCE_MS;
-
-    while (!strstr(buf_cstr(&stage->told), text) && loop_now_ms(stage->loop) < end)
-        loop_turn(stage->loop, 20);
-    if (strstr(buf_cstr(&stage->told), text))
-        return true;
-    (void)printf("# told: %s\n", buf_cstr(&stage->told));
-    return false;
-}
-
-static void wait_for_requests(struct stage *stage, struct http_server *server, int count)
-{
-    uint64_t end = loop_now_ms(stage->loop) + PATIENCE_MS;
-
-    while (atomic_load(&server->requests) < count && loop_now_ms(stage->loop) < end)
-        loop_turn(stage->loop, 20);
-    CHECK(atomic_load(&server->requests) >= count);
-}
-
-static void call(struct stage *stage, const char *method)
-{
-    uint64_t id;
-
-    CHECK_INT(mcp_session_call(stage->session,
-                               &(struct mcp_call){ .method = str_of(method),
-                                                   .params = S("{}"),
-                                                   .ops.on_done = on_call_done,
-                                                   .user = stage },
-                               loop_now_ms(stage->loop), &id),
-              OK);
-}
-
-static void finish(struct stage *stage, struct http_server *server)
-{
-    stage_done(stage);
+    http_stage_done(stage);
     http_server_stop(server);
 }
 
@@ -273,17 +46,17 @@ TEST(a_legacy_server_is_spoken_to_in_its_session)
         { "POST", "tools/list", JSON_HEAD "\r\n" RESULT("2", "{\"tools\":[]}"), true, 0 },
         { "DELETE", NULL, REFUSED("200 OK"), false, 0 },
     };
-    struct stage stage = {};
+    struct http_stage stage = {};
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_LEGACY);
-    CHECK(wait_for(&stage, "ready 2025-11-25\n"));
-    call(&stage, "tools/list");
-    CHECK(wait_for(&stage, "result {\"tools\":[]}\n"));
-    wait_for_requests(&stage, &server, 4);
+    http_stage_init(&stage, server.url, ERA_LEGACY);
+    CHECK(http_stage_wait(&stage, "ready 2025-11-25\n"));
+    http_stage_call(&stage, "tools/list");
+    CHECK(http_stage_wait(&stage, "result {\"tools\":[]}\n"));
+    http_stage_wait_requests(&stage, &server, 4);
     http_carrier_close(stage.http);
-    CHECK(wait_for(&stage, "ended it was closed\n"));
+    CHECK(http_stage_wait(&stage, "ended it was closed\n"));
     finish(&stage, &server);
     CHECK_INT(http_server_count(&server, "POST /mcp HTTP/1.1\r\n"), 3);
     CHECK_INT(http_server_count(&server, "X-Mine: yes\r\n"), 5);
@@ -305,14 +78,14 @@ TEST(nothing_overtakes_the_end_of_the_handshake)
         { "POST", "\"initialize\"", JSON_HEAD "\r\n" INITIALIZED, true, 1 },
         { "POST", "notifications/initialized", NULL, false, 0 },
     };
-    struct stage stage = {};
+    struct http_stage stage = {};
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_LEGACY);
-    CHECK(wait_for(&stage, "ready 2025-11-25\n"));
-    call(&stage, "tools/list");
-    wait_for_requests(&stage, &server, 2);
+    http_stage_init(&stage, server.url, ERA_LEGACY);
+    CHECK(http_stage_wait(&stage, "ready 2025-11-25\n"));
+    http_stage_call(&stage, "tools/list");
+    http_stage_wait_requests(&stage, &server, 2);
     for (int i = 0; i < 10; i++)
         loop_turn(stage.loop, 10);
     finish(&stage, &server);
@@ -337,17 +110,17 @@ TEST(an_answer_may_come_as_events_with_questions_before_it)
           true, 0 },
         { "POST", "\"roots\"", REFUSED("202 Accepted"), false, 0 },
     };
-    struct stage stage = {};
+    struct http_stage stage = {};
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_LEGACY);
-    CHECK(wait_for(&stage, "ready"));
-    call(&stage, "tools/call");
-    CHECK(wait_for(&stage, "notification notifications/message 1\n"
-                           "question roots/list 1\n"
-                           "result {\"content\":[]}\n"));
-    wait_for_requests(&stage, &server, 5);
+    http_stage_init(&stage, server.url, ERA_LEGACY);
+    CHECK(http_stage_wait(&stage, "ready"));
+    http_stage_call(&stage, "tools/call");
+    CHECK(http_stage_wait(&stage, "notification notifications/message 1\n"
+                                  "question roots/list 1\n"
+                                  "result {\"content\":[]}\n"));
+    http_stage_wait_requests(&stage, &server, 5);
     finish(&stage, &server);
     CHECK_INT(http_server_count(&server, "\"id\":\"q\",\"result\":{\"roots\":[]}"), 1);
     http_server_done(&server);
@@ -366,14 +139,14 @@ TEST(a_legacy_stream_that_breaks_off_is_resumed)
         { "POST", "tools/call",
           EVENTS_HEAD "id: e1\nretry: 10\ndata:\n\nid: e9\ndata: cut", true, 0 },
     };
-    struct stage stage = {};
+    struct http_stage stage = {};
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_LEGACY);
-    CHECK(wait_for(&stage, "ready"));
-    call(&stage, "tools/call");
-    CHECK(wait_for(&stage, "result {\"content\":[]}\n"));
+    http_stage_init(&stage, server.url, ERA_LEGACY);
+    CHECK(http_stage_wait(&stage, "ready"));
+    http_stage_call(&stage, "tools/call");
+    CHECK(http_stage_wait(&stage, "result {\"content\":[]}\n"));
     finish(&stage, &server);
     CHECK_INT(http_server_count(&server, "tools/call"), 1);
     CHECK_INT(http_server_count(&server, "Last-Event-ID: e1\r\n"), 1);
@@ -408,14 +181,14 @@ TEST(a_call_that_cannot_be_resumed_fails_and_is_not_sent_again)
             { "GET", NULL, c->get, false, 0 },
             { "POST", "tools/call", c->answer, true, 0 },
         };
-        struct stage stage = {};
+        struct http_stage stage = {};
         struct http_server server;
 
         http_server_start(&server, rules, COUNT(rules));
-        stage_init(&stage, server.url, ERA_LEGACY);
-        CHECK(wait_for(&stage, "ready"));
-        call(&stage, "tools/call");
-        CHECK(wait_for(&stage, "failed {"));
+        http_stage_init(&stage, server.url, ERA_LEGACY);
+        CHECK(http_stage_wait(&stage, "ready"));
+        http_stage_call(&stage, "tools/call");
+        CHECK(http_stage_wait(&stage, "failed {"));
         CHECK(strstr(buf_cstr(&stage.told), c->told));
         finish(&stage, &server);
         CHECK_INT(http_server_count(&server, "tools/call"), 1);
@@ -428,7 +201,7 @@ TEST(what_is_too_long_is_not_taken)
     static const char *const heads[] = { JSON_HEAD "\r\n\"", EVENTS_HEAD "data: \"" };
 
     FOR_EACH_CASE(head, heads) {
-        struct stage stage = {};
+        struct http_stage stage = {};
         struct http_server server;
         struct buf answer;
         struct http_rule rules[] = {
@@ -443,10 +216,10 @@ TEST(what_is_too_long_is_not_taken)
             buf_putc(&answer, 'x');
         rules[3].answer = buf_cstr(&answer);
         http_server_start(&server, rules, COUNT(rules));
-        stage_init(&stage, server.url, ERA_LEGACY);
-        CHECK(wait_for(&stage, "ready"));
-        call(&stage, "tools/call");
-        CHECK(wait_for(&stage, "\"reason\":\"too_big\""));
+        http_stage_init(&stage, server.url, ERA_LEGACY);
+        CHECK(http_stage_wait(&stage, "ready"));
+        http_stage_call(&stage, "tools/call");
+        CHECK(http_stage_wait(&stage, "\"reason\":\"too_big\""));
         finish(&stage, &server);
         http_server_done(&server);
         buf_done(&answer);
@@ -485,16 +258,16 @@ TEST(a_forgotten_session_is_opened_anew_and_the_call_sent_once_more)
             { "POST", "\"id\":3", c->refusal, true, 1 },
             { "POST", "tools/call", JSON_HEAD "\r\n" RESULT("5", "{\"n\":2}"), true, 0 },
         };
-        struct stage stage = {};
+        struct http_stage stage = {};
         struct http_server server;
 
         http_server_start(&server, rules, COUNT(rules));
-        stage_init(&stage, server.url, ERA_LEGACY);
-        CHECK(wait_for(&stage, "ready"));
-        call(&stage, "tools/list");
-        CHECK(wait_for(&stage, "result {\"n\":1}\n"));
-        call(&stage, "tools/call");
-        CHECK(wait_for(&stage, c->told));
+        http_stage_init(&stage, server.url, ERA_LEGACY);
+        CHECK(http_stage_wait(&stage, "ready"));
+        http_stage_call(&stage, "tools/list");
+        CHECK(http_stage_wait(&stage, "result {\"n\":1}\n"));
+        http_stage_call(&stage, "tools/call");
+        CHECK(http_stage_wait(&stage, c->told));
         finish(&stage, &server);
         CHECK_INT(http_server_count(&server, "tools/call"), c->calls);
         CHECK_INT(http_server_count(&server, "\"initialize\""), c->calls);
@@ -517,13 +290,13 @@ TEST(what_a_server_says_on_its_own_comes_on_a_stream_of_its_own)
                       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/a\"}\n\n",
           true, 0 },
     };
-    struct stage stage = {};
+    struct http_stage stage = {};
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_LEGACY);
-    CHECK(wait_for(&stage, "notification notifications/a 0\n"
-                           "notification notifications/b 0\n"));
+    http_stage_init(&stage, server.url, ERA_LEGACY);
+    CHECK(http_stage_wait(&stage, "notification notifications/a 0\n"
+                                  "notification notifications/b 0\n"));
     finish(&stage, &server);
     CHECK_INT(http_server_count(&server, "GET /mcp HTTP/1.1\r\n"), 2);
     http_server_done(&server);
@@ -539,18 +312,18 @@ TEST(a_modern_server_is_told_everything_in_headers_and_has_no_session)
           true, 0 },
         { "POST", "tools/call", EVENTS_HEAD "id: e1\nretry: 1\ndata:\n\n", true, 0 },
     };
-    struct stage stage = {};
+    struct http_stage stage = {};
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_UNKNOWN);
-    CHECK(wait_for(&stage, "ready 2026-07-28\n"));
-    call(&stage, "tools/list");
-    CHECK(wait_for(&stage, "result {"));
-    call(&stage, "tools/call");
-    CHECK(wait_for(&stage, "\"reason\":\"broken\"")); /* nothing is resumed */
+    http_stage_init(&stage, server.url, ERA_UNKNOWN);
+    CHECK(http_stage_wait(&stage, "ready 2026-07-28\n"));
+    http_stage_call(&stage, "tools/list");
+    CHECK(http_stage_wait(&stage, "result {"));
+    http_stage_call(&stage, "tools/call");
+    CHECK(http_stage_wait(&stage, "\"reason\":\"broken\"")); /* nothing is resumed */
     http_carrier_close(stage.http);
-    CHECK(wait_for(&stage, "ended it was closed\n"));
+    CHECK(http_stage_wait(&stage, "ended it was closed\n"));
     finish(&stage, &server);
     CHECK_INT(http_server_count(&server, "MCP-Protocol-Version: 2026-07-28\r\n"), 3);
     CHECK_INT(http_server_count(&server, "Mcp-Method: server/discover\r\n"), 1);
@@ -588,12 +361,12 @@ TEST(the_era_is_found_out_and_what_says_nothing_of_it_is_no_verdict)
             { "POST", "notifications/initialized", REFUSED("202 Accepted"), false, 0 },
             NO_LISTENING,
         };
-        struct stage stage = {};
+        struct http_stage stage = {};
         struct http_server server;
 
         http_server_start(&server, rules, COUNT(rules));
-        stage_init(&stage, server.url, ERA_UNKNOWN);
-        CHECK(wait_for(&stage, c->told));
+        http_stage_init(&stage, server.url, ERA_UNKNOWN);
+        CHECK(http_stage_wait(&stage, c->told));
         finish(&stage, &server);
         CHECK_INT(http_server_count(&server, "\"initialize\""),
                   strstr(c->told, "ready") ? 1 : 0);
@@ -618,13 +391,13 @@ TEST(an_older_server_is_spoken_to_as_it_wants)
         OLDER_RULES,
         { "GET /mcp", NULL, EVENTS_HEAD ENDPOINT "data: " INITIALIZED "\n\n", false, 0 },
     };
-    struct stage stage = {};
+    struct http_stage stage = {};
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_LEGACY);
-    CHECK(wait_for(&stage, "ready 2025-11-25\n"));
-    wait_for_requests(&stage, &server, 4);
+    http_stage_init(&stage, server.url, ERA_LEGACY);
+    CHECK(http_stage_wait(&stage, "ready 2025-11-25\n"));
+    http_stage_wait_requests(&stage, &server, 4);
     finish(&stage, &server);
     CHECK_INT(http_server_count(&server, "POST /message?sessionId=7 HTTP/1.1\r\n"), 2);
     CHECK_INT(http_server_count(&server, "GET /mcp HTTP/1.1\r\n"), 1);
@@ -637,12 +410,12 @@ TEST(the_end_of_an_older_servers_stream_is_the_end_of_the_session)
         OLDER_RULES,
         { "GET /mcp", NULL, EVENTS_HEAD ENDPOINT "data: " INITIALIZED "\n\n", true, 0 },
     };
-    struct stage stage = {};
+    struct http_stage stage = {};
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_LEGACY);
-    CHECK(wait_for(&stage, "ended the server ended the stream of its answers\n"));
+    http_stage_init(&stage, server.url, ERA_LEGACY);
+    CHECK(http_stage_wait(&stage, "ended the server ended the stream of its answers\n"));
     CHECK(strstr(buf_cstr(&stage.told), "end 0 "));
     finish(&stage, &server);
     http_server_done(&server);
@@ -658,7 +431,7 @@ TEST(an_older_server_cannot_send_us_elsewhere)
     };
 
     FOR_EACH_CASE(c, endpoints) {
-        struct stage stage = {};
+        struct http_stage stage = {};
         struct http_server server;
         char stream[256];
         const struct http_rule rules[] = {
@@ -668,8 +441,8 @@ TEST(an_older_server_cannot_send_us_elsewhere)
 
         (void)snprintf(stream, sizeof(stream), "%s%s", EVENTS_HEAD, *c);
         http_server_start(&server, rules, COUNT(rules));
-        stage_init(&stage, server.url, ERA_LEGACY);
-        CHECK(wait_for(&stage, "ended the server wants its messages"));
+        http_stage_init(&stage, server.url, ERA_LEGACY);
+        CHECK(http_stage_wait(&stage, "ended the server wants its messages"));
         finish(&stage, &server);
         CHECK_INT(http_server_count(&server, "POST "), 1);
         http_server_done(&server);
@@ -686,12 +459,12 @@ TEST(a_server_that_is_not_older_either_is_refused)
             { "POST", NULL, REFUSED("404 No"), false, 0 },
             { "GET", NULL, *c, true, 0 },
         };
-        struct stage stage = {};
+        struct http_stage stage = {};
         struct http_server server;
 
         http_server_start(&server, rules, COUNT(rules));
-        stage_init(&stage, server.url, ERA_LEGACY);
-        CHECK(wait_for(&stage, "end 1 "));
+        http_stage_init(&stage, server.url, ERA_LEGACY);
+        CHECK(http_stage_wait(&stage, "end 1 "));
         finish(&stage, &server);
         http_server_done(&server);
     }
@@ -708,15 +481,15 @@ TEST(a_refused_request_is_sent_again_with_another_credential)
         NO_LISTENING,
         { "POST", "tools/list", JSON_HEAD "\r\n" RESULT("2", "{\"tools\":[]}"), true, 0 },
     };
-    struct stage stage = { .tokens = { "Bearer old", "Bearer new" } };
+    struct http_stage stage = { .tokens = { "Bearer old", "Bearer new" } };
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_LEGACY);
-    CHECK(
-        wait_for(&stage, "challenge 401 Bearer a=1 for Bearer old\nready 2025-11-25\n"));
-    call(&stage, "tools/list");
-    CHECK(wait_for(&stage, "result {\"tools\":[]}\n"));
+    http_stage_init(&stage, server.url, ERA_LEGACY);
+    CHECK(http_stage_wait(&stage,
+                          "challenge 401 Bearer a=1 for Bearer old\nready 2025-11-25\n"));
+    http_stage_call(&stage, "tools/list");
+    CHECK(http_stage_wait(&stage, "result {\"tools\":[]}\n"));
     finish(&stage, &server);
     CHECK_INT(http_server_count(&server, "Authorization: Bearer old\r\n"), 1);
     CHECK_INT(http_server_count(&server, "\"initialize\""), 2);
@@ -730,12 +503,12 @@ TEST(a_credential_that_does_not_help_is_said_so)
           "HTTP/1.1 401 Who\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\n\r\n",
           false, 0 },
     };
-    struct stage stage = { .tokens = { "Bearer old" } };
+    struct http_stage stage = { .tokens = { "Bearer old" } };
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_LEGACY);
-    CHECK(wait_for(&stage, "end 4 no more tokens\n"));
+    http_stage_init(&stage, server.url, ERA_LEGACY);
+    CHECK(http_stage_wait(&stage, "end 4 no more tokens\n"));
     finish(&stage, &server);
     http_server_done(&server);
 }
@@ -753,7 +526,7 @@ TEST(a_redirection_is_followed_to_the_same_server_alone)
     };
 
     FOR_EACH_CASE(c, cases) {
-        struct stage stage = {};
+        struct http_stage stage = {};
         struct http_server server;
         char moved[256];
         const struct http_rule rules[] = {
@@ -766,8 +539,8 @@ TEST(a_redirection_is_followed_to_the_same_server_alone)
                        "HTTP/1.1 307 Moved\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n",
                        c->location);
         http_server_start(&server, rules, COUNT(rules));
-        stage_init(&stage, server.url, ERA_LEGACY);
-        CHECK(wait_for(&stage, c->told));
+        http_stage_init(&stage, server.url, ERA_LEGACY);
+        CHECK(http_stage_wait(&stage, c->told));
         finish(&stage, &server);
         http_server_done(&server);
     }
@@ -781,13 +554,13 @@ TEST(a_session_id_that_is_none_is_not_repeated)
         { "POST", "notifications/initialized", REFUSED("202 Accepted"), false, 0 },
         NO_LISTENING,
     };
-    struct stage stage = {};
+    struct http_stage stage = {};
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_LEGACY);
-    CHECK(wait_for(&stage, "ready"));
-    wait_for_requests(&stage, &server, 3);
+    http_stage_init(&stage, server.url, ERA_LEGACY);
+    CHECK(http_stage_wait(&stage, "ready"));
+    http_stage_wait_requests(&stage, &server, 3);
     finish(&stage, &server);
     CHECK_INT(http_server_count(&server, "Mcp-Session-Id"), 0);
     http_server_done(&server);
@@ -800,16 +573,16 @@ TEST(a_call_that_nobody_waits_for_is_hung_up)
         { "POST", "server/discover", JSON_HEAD "\r\n" DISCOVERED, true, 0 },
         { "POST", "tools/call", EVENTS_HEAD ": wait\n\n", false, 0 },
     };
-    struct stage stage = {};
+    struct http_stage stage = {};
     struct http_server server;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_MODERN);
-    CHECK(wait_for(&stage, "ready"));
-    call(&stage, "tools/call");
-    wait_for_requests(&stage, &server, 2);
+    http_stage_init(&stage, server.url, ERA_MODERN);
+    CHECK(http_stage_wait(&stage, "ready"));
+    http_stage_call(&stage, "tools/call");
+    http_stage_wait_requests(&stage, &server, 2);
     mcp_session_cancel(stage.session, 2, S("enough"), loop_now_ms(stage.loop));
-    CHECK(wait_for(&stage, "cancelled {"));
+    CHECK(http_stage_wait(&stage, "cancelled {"));
     finish(&stage, &server);
     CHECK_INT(http_server_count(&server, "notifications/cancelled"), 0);
     http_server_done(&server);
@@ -821,18 +594,18 @@ TEST(no_more_streams_than_were_agreed_upon)
         { "POST", "server/discover", JSON_HEAD "\r\n" DISCOVERED, true, 0 },
         { "POST", NULL, NULL, false, 0 },
     };
-    struct stage stage = {};
+    struct http_stage stage = {};
     struct http_server server;
     uint64_t id;
 
     http_server_start(&server, rules, COUNT(rules));
-    stage_init(&stage, server.url, ERA_MODERN);
-    CHECK(wait_for(&stage, "ready"));
+    http_stage_init(&stage, server.url, ERA_MODERN);
+    CHECK(http_stage_wait(&stage, "ready"));
     for (int i = 0; i < 4; i++)
-        call(&stage, "tools/call");
+        http_stage_call(&stage, "tools/call");
     CHECK_INT(mcp_session_call(stage.session,
                                &(struct mcp_call){ .method = S("tools/call"),
-                                                   .ops.on_done = on_call_done,
+                                                   .ops.on_done = http_stage_on_done,
                                                    .user = &stage },
                                loop_now_ms(stage.loop), &id),
               ERR_OVERLOAD);
@@ -842,9 +615,9 @@ TEST(no_more_streams_than_were_agreed_upon)
 
 TEST(a_server_that_is_not_there_ends_the_session)
 {
-    struct stage stage = {};
+    struct http_stage stage = {};
 
-    stage_init(&stage, "http://127.0.0.1:1/mcp", ERA_LEGACY);
-    CHECK(wait_for(&stage, "end "));
-    stage_done(&stage);
+    http_stage_init(&stage, "http://127.0.0.1:1/mcp", ERA_LEGACY);
+    CHECK(http_stage_wait(&stage, "end "));
+    http_stage_done(&stage);
 }
