@@ -12,6 +12,7 @@
 #include "gateway/gateway_priv.h"
 #include "gateway/http_door.h"
 #include "gateway/recording.h"
+#include "gateway/servers.h"
 #include "gateway/ws_door.h"
 
 enum {
@@ -47,6 +48,7 @@ static void visit_drain(struct gather *gather [[maybe_unused]], struct gather_pa
 static void visit_abort(struct gather *gather [[maybe_unused]], struct gather_part *part)
 {
     ws_abort_all(part->worker);
+    servers_abort(part->worker->servers);
     http_close_all(part->worker);
 }
 
@@ -166,6 +168,9 @@ void gateway_quiet_workers(struct gateway *gateway)
 void gateway_end_workers(struct gateway *gateway)
 {
     last_turns(gateway);
+    for (size_t i = 0; i < gateway->worker_count; i++)
+        worker_end_servers(&gateway->workers[i]);
+    spawner_close(gateway->spawner); /* lives on the first one's loop */
     for (size_t i = 0; i < gateway->worker_count; i++)
         worker_done(&gateway->workers[i]);
     free(gateway->workers);

@@ -30,9 +30,10 @@ enum access {
     ACCESS_ADMIN, /* asks for the role */
 };
 
-/* Which worker answers: any, the one where the topic lives that the request names, or the
- * first, where administrative changes are put in one order. */
-enum place { ANYWHERE, AT_FIRST_WORKER, TOPIC_IN_PATH, TOPIC_IN_QUERY };
+/* Which worker answers: any, the one where the topic lives that the request names, or on
+ * which the MCP server sits that it names, or the first, where administrative changes are
+ * put in one order. */
+enum place { ANYWHERE, AT_FIRST_WORKER, TOPIC_IN_PATH, TOPIC_IN_QUERY, SERVER_IN_PATH };
 
 enum { ROUTE_PARAMS = 2 };
 

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -18,6 +19,7 @@
 #include "gateway/http_door.h"
 #include "gateway/record_rules.h"
 #include "gateway/recording.h"
+#include "gateway/servers.h"
 #include "gateway/start.h"
 #include "gateway/state.h"
 #include "store/lock.h"
@@ -104,6 +106,53 @@ struct store *gateway_store(struct gateway *gateway)
 const struct exporter *gateway_exporter(const struct gateway *gateway)
 {
     return gateway->exporter;
+}
+
+const char *gateway_data(const struct gateway *gateway)
+{
+    return gateway->options->data;
+}
+
+struct spawner *gateway_spawner(const struct gateway *gateway)
+{
+    return gateway->spawner;
+}
+
+struct server_list *gateway_added(const struct gateway *gateway)
+{
+    return gateway->added;
+}
+
+void gateway_set_added(struct gateway *gateway, struct server_list *list)
+{
+    gateway_prepare_servers(gateway, list);
+    server_list_unref(gateway->added);
+    gateway->added = server_list_ref(list);
+}
+
+/* In the data directory; servers have theirs below it. */
+static void make_folder(const struct gateway *gateway, const char *name)
+{
+    char path[4096];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", gateway->options->data, name);
+    if (mkdir(path, 0700) && errno != EEXIST)
+        log_error("server.folder", "path=%s reason=\"%s\"", LOG_TEXT(str_of(path)),
+                  strerror(errno));
+}
+
+void gateway_prepare_servers(struct gateway *gateway, const struct server_list *list)
+{
+    bool has_command = false;
+
+    for (size_t i = 0; i < list->count; i++)
+        has_command |= list->items[i].spec->url.len == 0;
+    if (!has_command || gateway->spawner)
+        return;
+    make_folder(gateway, "servers");
+    make_folder(gateway, "packages");
+    if (spawner_open(gateway->workers[0].loop, &gateway->spawner))
+        log_error("spawner.open", "reason=\"%s\"", strerror(errno));
 }
 
 bool gateway_is_ready(const struct gateway *gateway)
@@ -360,6 +409,15 @@ static void note_start(struct gateway *gateway)
     recorder_hand_over(&gateway->workers[0]);
 }
 
+/* The loops do not run yet. */
+static void start_servers(struct gateway *gateway)
+{
+    gateway_prepare_servers(gateway, gateway->settings->servers);
+    gateway_prepare_servers(gateway, gateway->added);
+    for (size_t i = 0; i < gateway->worker_count; i++)
+        servers_apply(gateway->workers[i].servers);
+}
+
 static enum err start(struct gateway *gateway, const sigset_t *signals)
 {
     struct config_problem problem = {};
@@ -399,6 +457,7 @@ static enum err start(struct gateway *gateway, const sigset_t *signals)
         atomic_store(&gateway->is_ready, true);
         print_banner(gateway, start_find_admin(identities, count));
         exporter_apply(gateway->exporter, gateway->settings);
+        start_servers(gateway);
         err = start_workers(gateway);
     }
     free_identities(identities, count);
@@ -421,6 +480,7 @@ static void gateway_done(struct gateway *gateway)
     gateway_close_listeners(gateway);
     free(gateway->listen_fds);
     identity_unref(gateway->local);
+    server_list_unref(gateway->added);
     settings_unref(gateway->settings);
     if (gateway->signals.fd > 0)
         (void)close(gateway->signals.fd);
@@ -430,7 +490,9 @@ static void gateway_done(struct gateway *gateway)
 
 int gateway_run(const struct gateway_options *options)
 {
-    struct gateway gateway = { .options = options, .lock_fd = -1 };
+    struct gateway gateway = { .options = options,
+                               .lock_fd = -1,
+                               .added = server_list_new() };
     sigset_t signals;
 
     raise_file_limit();

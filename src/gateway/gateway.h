@@ -59,6 +59,18 @@ struct store *gateway_store(struct gateway *gateway);
 struct exporter;
 const struct exporter *gateway_exporter(const struct gateway *gateway);
 
+const char *gateway_data(const struct gateway *gateway); /* the data directory */
+
+/* Who starts commands, or NULL. */
+struct spawner;
+struct spawner *gateway_spawner(const struct gateway *gateway);
+
+/* MCP servers that were added at run time: the first worker's list, which all others get
+ * by mail. Takes a reference of its own. */
+struct server_list;
+struct server_list *gateway_added(const struct gateway *gateway);
+void gateway_set_added(struct gateway *gateway, struct server_list *list);
+
 /* True once it serves and until it drains. */
 bool gateway_is_ready(const struct gateway *gateway);
 

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "gateway/gateway.h"
+#include "gateway/server_list.h"
+#include "spawn/spawn.h"
 
 struct gateway {
     const struct gateway_options *options;
@@ -16,6 +18,8 @@ struct gateway {
     size_t worker_count;
     struct store *store;
     struct exporter *exporter;
+    struct spawner *spawner;   /* NULL: there was no command to start */
+    struct server_list *added; /* MCP servers, at run time; the first worker's */
     int lock_fd;
     int *listen_fds; /* the configured ones, then the local socket */
     size_t listen_count;
@@ -57,3 +61,7 @@ void gateway_quiet_workers(struct gateway *gateway);
 void gateway_end_workers(struct gateway *gateway);
 
 void gateway_close_listeners(struct gateway *gateway);
+
+/* On the main thread, before workers hear of these servers: whoever starts commands is
+ * there if one of them is a command. */
+void gateway_prepare_servers(struct gateway *gateway, const struct server_list *list);

@@ -9,6 +9,7 @@
 #include "gateway/offenders.h"
 #include "gateway/page.h"
 #include "gateway/room.h"
+#include "gateway/servers.h"
 #include "store/record.h"
 
 enum { SAMPLE_BYTES = 64 << 10 }; /* of topics and ids: more than a hundred ones need */
@@ -72,6 +73,7 @@ static void visit_metrics(struct gather *gather, struct gather_part *part)
 
     mine->metrics = part->worker->metrics;
     mine->metrics.topics = part->worker->rooms.count;
+    servers_count(part->worker->servers, &mine->metrics);
     LIST_FOREACH(room, &part->worker->recorder.held_rooms, held_link)
         mine->metrics.held_bytes += topic_held_bytes(&room->room.topic);
     arena_init(&mine->texts, SAMPLE_BYTES);

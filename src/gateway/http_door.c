@@ -21,6 +21,7 @@
 #include "gateway/http_priv.h"
 #include "gateway/origin.h"
 #include "gateway/recording.h"
+#include "gateway/servers.h"
 #include "http/response.h"
 #include "net/tls.h"
 
@@ -507,6 +508,15 @@ static bool limit_stranger(struct exchange *x)
     return false;
 }
 
+/* A server that nobody knows is not known here either: the handler says so to those who
+ * may ask. */
+static struct worker *home_of_server(const struct exchange *x)
+{
+    struct worker *home = servers_find_worker(x->worker, x->params[0]);
+
+    return home ? home : x->worker;
+}
+
 static struct worker *home_of(const struct exchange *x)
 {
     struct gateway *gateway = x->worker->gateway;
@@ -516,6 +526,7 @@ static struct worker *home_of(const struct exchange *x)
     case AT_FIRST_WORKER: return gateway_worker(gateway, 0);
     case TOPIC_IN_PATH:
     case TOPIC_IN_QUERY: return worker_of_topic(gateway, x->topic);
+    case SERVER_IN_PATH: return home_of_server(x);
     }
     return x->worker;
 }

@@ -41,6 +41,13 @@
     X(otlp_rejected,        counter, "moot_export_otlp_rejected_total",   "Records that it did not want.") \
     X(otlp_failures,        counter, "moot_export_otlp_failures_total",   "Times that it could not be sent to.") \
     X(otlp_lag,             gauge,   "moot_export_otlp_lag_records",      "Records that it has not been sent yet.") \
+    X(servers,              gauge,   "moot_servers",                    "MCP servers that sit in topics now.") \
+    X(servers_ready,        gauge,   "moot_servers_ready",              "MCP servers that run and answer.") \
+    X(servers_failing,      gauge,   "moot_servers_failing",            "MCP servers that crashed, or did not start, and are started again.") \
+    X(server_calls,         counter, "moot_server_calls_total",         "Requests that MCP servers were asked.") \
+    X(server_errors,        counter, "moot_server_errors_total",        "Requests that ended with an error.") \
+    X(server_restarts,      counter, "moot_server_restarts_total",      "Times that an MCP server was started again.") \
+    X(server_questions,     counter, "moot_server_questions_total",     "Questions that MCP servers asked participants.") \
     X(topics,               gauge,   "moot_topics",                     "Topics that exist now.") \
     X(members,              gauge,   "moot_members",                    "Members present in topics now.") \
     X(http_connections,     gauge,   "moot_http_connections",           "HTTP connections open now.")

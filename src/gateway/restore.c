@@ -2,11 +2,15 @@
 /* Reading back, at the start, what was kept. */
 #include "gateway/restore.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
 #include "gateway/kept.h"
+#include "gateway/server_list.h"
+#include "gateway/servers.h"
 #include "policy/keeping.h"
 
 enum { ARENA_BYTES = 1 << 20, ARENA_FACTOR = 8 }; /* of what is read */
@@ -140,11 +144,28 @@ static enum err restore_proposal(struct restoring *r, const struct kept_text *te
     return err;
 }
 
+/* What cannot be understood stays where it is: another version may. */
+static enum err restore_server(struct restoring *r, const struct kept_text *text,
+                               struct arena *arena [[maybe_unused]])
+{
+    struct server_spec *spec = NULL;
+    char *why = NULL;
+    enum err err = server_spec_read(text->value, &spec, &why);
+
+    if (!err)
+        err = server_list_add(gateway_added(r->gateway), spec, (struct str_list){}, &why);
+    if (err)
+        log_warn("server.skip", "name=%s reason=%s", LOG_TEXT(text->key),
+                 LOG_TEXT(str_of(why ? why : err_name(err))));
+    server_spec_unref(spec);
+    free(why);
+    return err == ERR_NOT_FOUND ? ERR_INVALID : err; /* it is not over */
+}
+
 static restorer *const restorers[STORE_SECTION_COUNT] = {
-    [STORE_GRANT] = restore_grant,
-    [STORE_STRIKE] = restore_strike,
-    [STORE_STANDING] = restore_standing,
-    [STORE_PROPOSAL] = restore_proposal,
+    [STORE_GRANT] = restore_grant,       [STORE_STRIKE] = restore_strike,
+    [STORE_STANDING] = restore_standing, [STORE_PROPOSAL] = restore_proposal,
+    [STORE_SERVER] = restore_server,
 };
 
 static void on_item(void *user, const struct store_item *item)
@@ -181,6 +202,7 @@ enum err state_restore(struct gateway *gateway)
         struct worker *worker = gateway_worker(gateway, i);
 
         state_attend(worker);
+        servers_restore(worker->servers, gateway_added(gateway));
         (void)rights_restored(worker->rights, r.order);
         worker_forget_strangers(worker);
         grants_plan(worker);

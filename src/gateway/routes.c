@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every path this server answers, one row each. */
 #include "gateway/doors.h"
+#include "gateway/servers.h"
 #include "gateway/ws_door.h"
 
 /* clang-format off */
@@ -27,6 +28,16 @@ static const struct route routes[] = {
     { HTTP_POST,   S("/admin/members/{}/kick"),              ACCESS_ADMIN,    AT_FIRST_WORKER, S("member.kick"),         false, admin_kick },
     { HTTP_POST,   S("/admin/members/{}/pause"),             ACCESS_ADMIN,    AT_FIRST_WORKER, S("member.pause"),        false, admin_pause },
     { HTTP_POST,   S("/admin/members/{}/resume"),            ACCESS_ADMIN,    AT_FIRST_WORKER, S("member.resume"),       false, admin_resume },
+    { HTTP_GET,    S("/admin/servers"),                      ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_servers_list },
+    { HTTP_POST,   S("/admin/servers"),                      ACCESS_ADMIN,    AT_FIRST_WORKER, S("server.add"),          false, admin_servers_add },
+    { HTTP_GET,    S("/admin/servers/{}"),                   ACCESS_ADMIN,    SERVER_IN_PATH,  S(""),                    false, admin_server_get },
+    { HTTP_DELETE, S("/admin/servers/{}"),                   ACCESS_ADMIN,    AT_FIRST_WORKER, S("server.remove"),       false, admin_servers_remove },
+    { HTTP_POST,   S("/admin/servers/{}/start"),             ACCESS_ADMIN,    SERVER_IN_PATH,  S("server.start"),        false, admin_server_start },
+    { HTTP_POST,   S("/admin/servers/{}/stop"),              ACCESS_ADMIN,    SERVER_IN_PATH,  S("server.stop"),         false, admin_server_stop },
+    { HTTP_POST,   S("/admin/servers/{}/restart"),           ACCESS_ADMIN,    SERVER_IN_PATH,  S("server.restart"),      false, admin_server_restart },
+    { HTTP_GET,    S("/admin/servers/{}/logs"),              ACCESS_ADMIN,    SERVER_IN_PATH,  S(""),                    false, admin_server_logs },
+    { HTTP_GET,    S("/admin/servers/{}/tools"),             ACCESS_ADMIN,    SERVER_IN_PATH,  S(""),                    false, admin_server_tools },
+    { HTTP_POST,   S("/admin/servers/{}/pins"),              ACCESS_ADMIN,    SERVER_IN_PATH,  S("server.approve"),      false, admin_server_pins },
     { HTTP_GET,    S("/admin/audit"),                        ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_audit },
     { HTTP_GET,    S("/admin/audit/head"),                   ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_audit_head },
     { HTTP_GET,    S("/admin/audit/origin"),                 ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_audit_origin },

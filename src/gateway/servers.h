@@ -15,16 +15,24 @@
 #include "gateway/settings.h"
 #include "gateway/worker.h"
 
+struct server_list;
 struct servers; /* of one worker */
 
-struct servers *servers_new(struct worker *worker);
-void servers_free(struct servers *servers); /* when they are gone */
+/* `data`: the data directory. */
+struct servers *servers_new(struct worker *worker, const char *data);
+void servers_free(struct servers *servers); /* ends what is left; NULL is harmless */
 
-/* Starts what is new, ends what is gone, restarts what has changed; others stay. */
-void servers_apply(struct servers *servers, const struct settings *settings);
+/* Starts what is new in the worker's settings, ends what is gone, restarts what has
+ * changed; others stay. */
+void servers_apply(struct servers *servers);
 
-/* The gateway drains: all leave. */
+/* Before the loop runs: those that were added in an earlier life. Their ids are claimed,
+ * with what was granted under them, and no more. */
+void servers_restore(struct servers *servers, struct server_list *added);
+
+/* The gateway drains: all leave. Or they are cut, at once. */
 void servers_leave(struct servers *servers);
+void servers_abort(struct servers *servers);
 bool servers_are_gone(const struct servers *servers);
 void servers_count(const struct servers *servers, struct metrics *total);
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "gateway/record_rules.h"
+#include "gateway/server_list.h"
 #include "net/tls.h"
 #include "policy/capability.h"
 
@@ -279,6 +280,19 @@ static enum err load_tls(struct settings *settings, struct config_problem *probl
     return OK;
 }
 
+static enum err add_servers(struct settings *settings, struct config_problem *problem)
+{
+    const struct config_servers *servers = &settings->config->servers;
+    enum err err = server_list_read(settings->config, &settings->servers, problem);
+
+    for (size_t i = 0; !err && i < servers->count; i++)
+        if (!settings_room(settings, servers->items[i].topic))
+            err = config_fail(settings->config, servers->items[i].topic_mark, problem,
+                              "topics are closed, and \"" STR_FMT "\" is not named",
+                              STR_ARG(servers->items[i].topic));
+    return err;
+}
+
 enum err settings_new(struct config *config, struct settings **ret,
                       struct config_problem *problem)
 {
@@ -301,6 +315,8 @@ enum err settings_new(struct config *config, struct settings **ret,
         err = load_tls(settings, problem);
     if (!err)
         err = export_targets_read(config, &settings->arena, &settings->exports, problem);
+    if (!err)
+        err = add_servers(settings, problem);
     if (err) {
         settings->config = NULL; /* stays the caller's */
         settings_unref(settings);
@@ -325,6 +341,7 @@ void settings_unref(struct settings *settings)
         identity_unref(settings->identities[i]);
     free(settings->identities);
     free(settings->named_rooms);
+    server_list_unref(settings->servers);
     if (settings->tls)
         tls_unref(settings->tls);
     arena_done(&settings->arena);

@@ -23,6 +23,7 @@
 #include "topic/topic.h"
 #include "ws/ws.h"
 
+struct server_list; /* server_list.h */
 struct tls;
 
 /* Who may enter a topic: whoever's topics cover it; who names it in full, and
@@ -54,6 +55,7 @@ struct settings {
     size_t identity_count;
     struct tls *tls; /* NULL: plain */
     struct export_targets exports;
+    struct server_list *servers; /* MCP servers of the configuration */
     struct str about; /* members of the welcome's `moot` that never change, as JSON */
     struct arena arena;
 };

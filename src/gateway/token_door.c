@@ -24,7 +24,8 @@ void tokens_list(struct exchange *x)
     json_key(&w, S("tokens"));
     json_array_open(&w);
     MAP_FOREACH(identity, &x->worker->tokens.by_hash)
-        token_write_json(identity, &w);
+        if (identity->source != FROM_SERVER) /* no token stands for it */
+            token_write_json(identity, &w);
     json_array_close(&w);
     json_object_close(&w);
     exchange_json(x, 200, &out);
@@ -232,7 +233,7 @@ void tokens_revoke(struct exchange *x)
     struct identity *identity = token_table_find_named(&x->worker->tokens, x->params[0]);
     struct change *change;
 
-    if (!identity) {
+    if (!identity || identity->source == FROM_SERVER) {
         exchange_fail(x, ERR_NOT_FOUND, "There is no token of that name.");
         return;
     }

@@ -234,11 +234,11 @@ struct identity *token_from_record(const struct store_token *record)
 
 void token_write_json(const struct identity *identity, struct json_writer *w)
 {
-    static const struct str sources[] = { [FROM_CONFIG] = S("config"),
-                                          [FROM_STORE] = S("store"),
-                                          [FROM_SESSION] = S("session"),
-                                          [FROM_INVITATION] = S("invitation"),
-                                          [FROM_GUEST] = S("guest") };
+    static const struct str sources[] = {
+        [FROM_CONFIG] = S("config"),   [FROM_STORE] = S("store"),
+        [FROM_SESSION] = S("session"), [FROM_INVITATION] = S("invitation"),
+        [FROM_GUEST] = S("guest"),     [FROM_SERVER] = S("server")
+    };
 
     json_object_open(w);
     json_put_str(w, S("name"), identity->token_name);

@@ -9,6 +9,7 @@
 #include "gateway/http_door.h"
 #include "gateway/recording.h"
 #include "gateway/room.h"
+#include "gateway/servers.h"
 #include "gateway/state.h"
 #include "gateway/ws_door.h"
 
@@ -95,6 +96,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
     ws_encodings_init(worker);
     for (size_t i = 0; i < settings->identity_count; i++)
         token_table_add(&worker->tokens, settings->identities[i]);
+    worker->servers = servers_new(worker, gateway_data(gateway));
     loop_timer_set(worker->loop, &worker->sweep_timer, SWEEP_MS);
 }
 
@@ -110,8 +112,15 @@ static void free_rooms(struct worker *worker)
     }
 }
 
+void worker_end_servers(struct worker *worker)
+{
+    servers_free(worker->servers);
+    worker->servers = NULL;
+}
+
 void worker_done(struct worker *worker)
 {
+    worker_end_servers(worker);
     free_rooms(worker);
     recorder_done(worker);
     free(worker->listeners);
@@ -305,6 +314,7 @@ void worker_apply(struct worker *worker, struct settings *settings)
     replace_config_tokens(worker, old, settings);
     MAP_FOREACH(room, &worker->rooms)
         room_tell_validation(room); /* those who may stay */
+    servers_apply(worker->servers);
     settings_unref(old);
 }
 
@@ -317,12 +327,14 @@ void worker_drain(struct worker *worker)
         listener_done(&worker->listeners[i]);
     worker->listener_count = 0;
     ws_close_all(worker, WS_CODE_GOING_AWAY, S("the server is stopping"));
+    servers_leave(worker->servers);
     http_drain(worker);
 }
 
 bool worker_is_empty(const struct worker *worker)
 {
-    return list_is_empty(&worker->http_clients) && ws_clients_are_gone(worker);
+    return list_is_empty(&worker->http_clients) && ws_clients_are_gone(worker) &&
+           servers_are_gone(worker->servers);
 }
 
 /* --- calls on every worker --- */

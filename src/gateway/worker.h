@@ -35,6 +35,7 @@
 #include "ws/deflate.h"
 
 struct gateway;
+struct servers; /* servers.h */
 
 /* How frames look on a WebSocket: plain, and compressed where it pays. */
 struct ws_encoding {
@@ -87,6 +88,7 @@ struct worker {
     struct loop_timer rights_timer;        /* the next grant that expires */
     uint64_t rights_due_ms;                /* and when, wall clock; see moderation.h */
     struct recorder recorder;
+    struct servers *servers; /* MCP servers that sit in its topics */
     struct metrics metrics;
     uint64_t connection_count; /* names connections */
     bool is_draining;
@@ -96,6 +98,9 @@ struct worker {
 void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
                  struct settings *settings);
 void worker_done(struct worker *worker);
+
+/* Before that: whatever of MCP servers is left ends, and their spawner can be closed. */
+void worker_end_servers(struct worker *worker);
 
 /* The worker on which a topic lives. */
 struct worker *worker_of_topic(struct gateway *gateway, struct str topic);

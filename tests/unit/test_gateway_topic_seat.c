@@ -16,6 +16,7 @@
 struct world {
     struct stage stage;
     struct gateway gateway;
+    struct gateway_options options;
     struct worker worker;
     struct settings *settings;
     uint64_t now_ms;
@@ -42,7 +43,9 @@ static void world_init(struct world *world, struct str yaml)
     CHECK_INT(config_parse(yaml, "moot.yaml", NULL, &config, &problem), OK);
     CHECK_INT(settings_new(config, &world->settings, &problem), OK);
     CHECK_STR(str_of(problem.message), S(""));
-    world->gateway = (struct gateway){ .workers = &world->worker,
+    world->options.data = world->stage.folder;
+    world->gateway = (struct gateway){ .options = &world->options,
+                                       .workers = &world->worker,
                                        .worker_count = 1,
                                        .settings = world->settings,
                                        .store = stage_open(&world->stage),

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gateway/server_keeping.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "gateway/gateway.h"
+
+enum { KEPT_BYTES = 16 << 20, SPEC_BYTES = 4 << 20 };
+
+static const enum store_section sections[BRIDGE_KEPT] = {
+    [KEPT_SERVER] = STORE_UPSTREAM,
+    [KEPT_CATALOGUE] = STORE_CATALOGUE,
+};
+
+struct kept_servers *kept_servers_new(void)
+{
+    return xcalloc(1, sizeof(struct kept_servers));
+}
+
+void kept_servers_free(struct kept_servers *kept)
+{
+    if (!kept)
+        return;
+    for (size_t i = 0; i < kept->count; i++) {
+        server_spec_unref(kept->items[i].spec);
+        for (size_t k = 0; k < BRIDGE_KEPT; k++)
+            buf_done(&kept->items[i].texts[k]);
+    }
+    free(kept->items);
+    free(kept);
+}
+
+void kept_servers_add(struct kept_servers *kept, struct server_spec *spec)
+{
+    struct kept_server *item;
+
+    kept->items = xrealloc(kept->items, (kept->count + 1) * sizeof(*kept->items));
+    item = &kept->items[kept->count++];
+    *item = (struct kept_server){ .spec = server_spec_ref(spec) };
+    for (size_t k = 0; k < BRIDGE_KEPT; k++)
+        buf_init(&item->texts[k], KEPT_BYTES);
+}
+
+static struct kept_server *find(struct kept_servers *kept, struct str name)
+{
+    for (size_t i = 0; i < kept->count; i++)
+        if (str_eq(kept->items[i].spec->name, name))
+            return &kept->items[i];
+    return NULL;
+}
+
+const struct kept_server *kept_servers_find(const struct kept_servers *kept,
+                                            struct str name)
+{
+    for (size_t i = 0; i < kept->count; i++)
+        if (str_eq(kept->items[i].spec->name, name))
+            return &kept->items[i];
+    return NULL;
+}
+
+/* --- on the store's thread --- */
+
+struct filling {
+    struct kept_servers *kept;
+    enum bridge_kept what;
+};
+
+static void on_item(void *user, const struct store_item *item)
+{
+    const struct filling *filling = user;
+    struct kept_server *server = find(filling->kept, item->key);
+
+    if (server)
+        buf_put(&server->texts[filling->what], item->value);
+}
+
+static void work(struct store_job *job, struct store *store)
+{
+    struct kept_servers *kept = CONTAINER_OF(job, struct kept_servers, job);
+
+    for (size_t k = 0; !kept->err && k < BRIDGE_KEPT; k++)
+        kept->err = store_item_each(store, sections[k], on_item,
+                                    &(struct filling){ kept, (enum bridge_kept)k });
+}
+
+static void done(struct store_job *job)
+{
+    struct kept_servers *kept = CONTAINER_OF(job, struct kept_servers, job);
+
+    kept->on_done(kept);
+}
+
+void kept_servers_read(struct kept_servers *kept, struct worker *worker)
+{
+    kept->job = (struct store_job){ .loop = worker->loop, .work = work, .done = done };
+    recorder_hand_over(worker); /* it is read as it was last */
+    store_submit(gateway_store(worker->gateway), &kept->job);
+}
+
+/* --- keeping --- */
+
+void server_keep(struct worker *worker, struct str name, enum bridge_kept what,
+                 struct str json)
+{
+    (void)recorder_put(
+        worker,
+        &(struct store_item){ .section = sections[what], .key = name, .value = json });
+}
+
+void server_keep_added(struct worker *worker, const struct server_spec *spec)
+{
+    struct buf json;
+
+    buf_init(&json, SPEC_BYTES);
+    server_spec_write(spec, &json);
+    (void)recorder_put(worker, &(struct store_item){ .section = STORE_SERVER,
+                                                     .key = spec->name,
+                                                     .value = buf_str(&json) });
+    buf_done(&json);
+}
+
+void server_forget(struct worker *worker, struct str name)
+{
+    static const enum store_section all[] = { STORE_SERVER, STORE_UPSTREAM,
+                                              STORE_CATALOGUE, STORE_SECRET };
+
+    for (size_t i = 0; i < COUNT(all); i++)
+        (void)recorder_remove(worker,
+                              &(struct store_item){ .section = all[i], .key = name });
+}

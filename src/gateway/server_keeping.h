@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is kept of servers: their era and the pin of their package, what they offer and
+ * what people have seen of it. Read on the store's thread when a server is to begin, and
+ * not held in memory otherwise.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "bridge/bridge.h"
+#include "gateway/worker.h"
+#include "store/store.h"
+
+struct kept_servers {
+    struct store_job job; /* the store's while it reads */
+    void (*on_done)(struct kept_servers *self);
+    void *user;
+    struct kept_server {
+        struct server_spec *spec;
+        struct buf texts[BRIDGE_KEPT]; /* "": nothing */
+    } * items;
+    size_t count;
+    enum err err; /* ERR_IO: the store cannot be read now */
+};
+
+struct kept_servers *kept_servers_new(void);
+void kept_servers_free(struct kept_servers *kept);
+void kept_servers_add(struct kept_servers *kept, struct server_spec *spec);
+
+/* on_done comes on the worker's loop, which owns it again. */
+void kept_servers_read(struct kept_servers *kept, struct worker *worker);
+const struct kept_server *kept_servers_find(const struct kept_servers *kept,
+                                            struct str name);
+
+void server_keep(struct worker *worker, struct str name, enum bridge_kept what,
+                 struct str json);
+
+/* A server that was added at run time: kept, or forgotten with all that is known of it.
+ */
+void server_keep_added(struct worker *worker, const struct server_spec *spec);
+void server_forget(struct worker *worker, struct str name);
