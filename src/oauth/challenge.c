@@ -33,7 +33,9 @@ static bool is_at_end(const struct reader *r)
 
 static char peek(const struct reader *r)
 {
-    return is_at_end(r) ? '\0' : r->text.ptr[r->at];
+    if (is_at_end(r))
+        return '\0';
+    return r->text.ptr[r->at];
 }
 
 static void skip(struct reader *r, struct str what)
@@ -123,13 +125,12 @@ static void skip_bare(struct reader *r)
 {
     skip(r, S(" \t"));
     for (size_t at = r->at; at <= r->text.len; at++) {
-        char c = at < r->text.len ? r->text.ptr[at] : ',';
-
-        if (c == ',') {
+        if (at == r->text.len || r->text.ptr[at] == ',') {
             r->at = at;
             return;
         }
-        if (!is_token(c) && c != '/' && c != '=')
+        if (!is_token(r->text.ptr[at]) && r->text.ptr[at] != '/' &&
+            r->text.ptr[at] != '=')
             return;
     }
 }

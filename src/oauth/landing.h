@@ -13,7 +13,7 @@
 
 struct landing;
 
-/* Port 0: any. ERR_IO. */
+/* Port 0: any. `on_query` may close it. ERR_IO. */
 enum err landing_open(struct loop *loop, unsigned port,
                       void (*on_query)(void *user, struct str query), void *user,
                       struct landing **ret);

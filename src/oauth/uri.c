@@ -138,7 +138,9 @@ void uri_put_origin(struct buf *out, const struct uri *uri)
     for (size_t i = 0; i < uri->host.len; i++) {
         char c = uri->host.ptr[i];
 
-        buf_putc(out, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
+        if (c >= 'A' && c <= 'Z')
+            c = (char)(c | 0x20);
+        buf_putc(out, c);
     }
     if (uri->port != (uri->is_secure ? HTTPS_PORT : HTTP_PORT)) {
         buf_putc(out, ':');
