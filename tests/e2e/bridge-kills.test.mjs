@@ -48,7 +48,9 @@ class Room {
         this.command = command;
         this.gateway = await startGateway({
             tokens: [...people('alice'), ...(this.isInside ? [] : [person('tool', { profile: 'bridge' })])],
-            ...(this.isInside ? { servers: { tool: inside }, topics: { open: false, named: { room: {} } } } : {}),
+            ...(this.isInside ? { servers: { tool: inside } } : {}),
+            topics: { defaults: { loop_guard: 'off' } },
+            limits: { rate_messages: 0, rate_bytes: 0 },
         });
         await this.join();
         await this.startBridge();
