@@ -469,7 +469,6 @@ static void on_sign_in(void *user, struct str url)
     CLEANUP(xfreep) char *address = str_dup(url);
     struct fetch_order order = { .method = "GET",
                                  .url = address,
-                                 .reach = FETCH_LOCAL,
                                  .timeout_ms = WAIT_MS,
                                  .max_answer = 1 << 20 };
 
@@ -550,7 +549,6 @@ static void open_carrier(struct client *client, const char *url)
     struct http_carrier_settings settings = {
         .url = url,
         .credential = oauth_credential(client->oauth),
-        .reach = FETCH_LOCAL,
         .max_message = MESSAGE_BYTES,
         .max_streams = 16,
         .connect_ms = WAIT_MS,
