@@ -228,6 +228,7 @@ static struct question *question_of(const struct mcp_session *session,
 {
     struct question *q;
 
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed has left the list
     LIST_FOREACH(q, &session->questions, link)
         if (!call || q->call == call)
             return q;
@@ -238,7 +239,6 @@ void questions_drop(struct mcp_session *session, const struct call *call)
 {
     struct question *q;
 
-    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed has left the list
     while ((q = question_of(session, call)) != NULL) {
         if (session->stage != STAGE_OVER && !q->is_entry)
             refuse(session, q->id, S("-32603"), S("nobody waits for it any more"));

@@ -106,6 +106,14 @@ static void poll(struct mcp_session *session, struct call *call)
     ask_on(session, call, S("tasks/get"), S(""), on_state);
 }
 
+/* However long the server wants to be left alone, its answer has its time after that. */
+static void poll_later(struct mcp_session *session, struct call *call)
+{
+    call_prolong(session, call);
+    call->until_ms += call->poll_ms;
+    call_wake(session, call, call->poll_ms, poll);
+}
+
 /* --- modern: what it asks, and its end --- */
 
 static void on_updated(struct mcp_session *session, struct call *call,
@@ -139,7 +147,7 @@ static void hear_questions(struct mcp_session *session, struct call *call,
     call->round.open = 0;
     if (round_begin(session, call, find(task, S("inputRequests"))) && !call->errand &&
         !call->round.open && call->fate == FATE_OPEN)
-        call_wake(session, call, call->poll_ms, poll);
+        poll_later(session, call);
 }
 
 static void hear_modern_end(struct mcp_session *session, struct call *call,
@@ -185,7 +193,7 @@ static void hear_task(struct mcp_session *session, struct call *call,
     keep_poll(call, task);
     call_prolong(session, call);
     if (says(status, S("working")))
-        call_wake(session, call, call->poll_ms, poll);
+        poll_later(session, call);
     else if (!session_is_modern(session))
         ask_on(session, call, S("tasks/result"), S(""), on_result);
     else if (says(status, S("input_required")))

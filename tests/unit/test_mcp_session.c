@@ -3,9 +3,11 @@
 #include "fake_carrier.h"
 #include "harness.h"
 
-static const struct mcp_session_settings legacy = {
-    .era = ERA_LEGACY, .has_sampling = true, .has_elicitation = true, .has_roots = true
-};
+static const struct mcp_session_settings legacy = { .era = ERA_LEGACY,
+                                                    .has_sampling = true,
+                                                    .has_elicitation = true,
+                                                    .has_roots = true,
+                                                    .has_tasks = true };
 
 TEST(a_legacy_server_is_initialized)
 {
@@ -244,14 +246,66 @@ TEST(progress_does_not_prolong_a_call_for_ever)
 
     fake_carrier_ready(&fake, &legacy, "{}");
     (void)fake_carrier_call(&fake, "m", "");
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 11; i++) {
         fake_carrier_says(&fake,
                           "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
                           "\"params\":{\"progressToken\":2,\"progress\":1}}");
         CHECK_INT(mcp_session_underway(fake.session), 1);
-        fake_carrier_tick(&fake, 29999 + (i == 9) * 10);
+        fake_carrier_tick(&fake, i < 10 ? 29999 : 10);
     }
     CHECK_INT(mcp_session_underway(fake.session), 0);
+    fake_carrier_done(&fake);
+}
+
+TEST(a_call_that_waits_for_a_person_is_not_late)
+{
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &legacy, "{}");
+    (void)fake_carrier_call(&fake, "m", "");
+    fake_carrier_says(&fake, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}");
+    fake_carrier_tick(&fake, 60000);
+    fake_carrier_reply(&fake, "{\"roots\":[]}");
+    fake_carrier_tick(&fake, 29999);
+    CHECK_INT(mcp_session_underway(fake.session), 1);
+    fake_carrier_tick(&fake, 1);
+    CHECK_INT(mcp_session_underway(fake.session), 0);
+    fake_carrier_done(&fake);
+}
+
+TEST(an_error_without_an_id_is_of_the_stream_that_brings_it)
+{
+    static const char error[] =
+        "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-5,\"message\":\"m\"}}";
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &legacy, "{}");
+    (void)fake_carrier_call(&fake, "m", "");
+    CHECK(fake_carrier_says(&fake, error));
+    CHECK_STR(fake_carrier_told(&fake), S(""));
+    CHECK(fake_carrier_says_via(&fake, 2, error));
+    CHECK_STR(fake_carrier_told(&fake), S("error {\"code\":-5,\"message\":\"m\"}\n"));
+    fake_carrier_done(&fake);
+}
+
+TEST(a_server_asks_so_much_and_no_more)
+{
+    struct mcp_session_settings settings = { .era = ERA_LEGACY,
+                                             .has_roots = true,
+                                             .max_questions = 1 };
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &settings, "{}");
+    fake_carrier_says(&fake, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}");
+    CHECK_STR(fake_carrier_sent(&fake), S(""));
+    fake_carrier_says(&fake, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"roots/list\"}");
+    CHECK_STR(fake_carrier_sent(&fake),
+              S("- answer {\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32603,"
+                "\"message\":\"too many questions\"}}\n"));
+    CHECK_STR(fake_carrier_told(&fake), S("question 0 roots/list \n"));
+    fake_carrier_reply(&fake, "{}");
+    fake_carrier_says(&fake, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"roots/list\"}");
+    CHECK_STR(fake_carrier_told(&fake), S("question 0 roots/list \n"));
     fake_carrier_done(&fake);
 }
 
@@ -507,5 +561,21 @@ TEST(silence_is_broken_by_a_ping_that_must_be_answered)
     CHECK_STR(fake_carrier_told(&fake), S(""));
     fake_carrier_tick(&fake, 5000);
     CHECK_STR(fake_carrier_told(&fake), S("end silent: a ping failed\n"));
+    fake_carrier_done(&fake);
+}
+
+TEST(a_ping_that_finds_the_session_forgotten_opens_it_anew)
+{
+    struct mcp_session_settings settings = { .era = ERA_LEGACY, .ping_ms = 5000 };
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &settings, "{}");
+    fake.is_terse = true;
+    fake_carrier_tick(&fake, 5000);
+    (void)fake_carrier_sent(&fake);
+    fake_carrier_mishap(&fake, 2,
+                        (struct mishap){ .type = MISHAP_FORGOTTEN, .status = 404 });
+    CHECK_STR(fake_carrier_sent(&fake), S("renew\n3 initialize\n"));
+    CHECK_STR(fake_carrier_told(&fake), S(""));
     fake_carrier_done(&fake);
 }

@@ -124,6 +124,27 @@ TEST(a_version_is_negotiated_once)
     fake_carrier_done(&fake);
 }
 
+/* LM-09 */
+TEST(a_method_that_a_modern_server_does_not_know_is_no_lost_session)
+{
+    struct fake_carrier fake;
+
+    begin_call(&fake);
+    fake_carrier_mishap(&fake, 2,
+                        (struct mishap){ .type = MISHAP_FORGOTTEN,
+                                         .status = 404,
+                                         .body = S("{\"jsonrpc\":\"2.0\",\"id\":2,"
+                                                   "\"error\":{\"code\":-32601,"
+                                                   "\"message\":\"m\"}}") });
+    CHECK_STR(fake_carrier_told(&fake), S("error {\"code\":-32601,\"message\":\"m\"}\n"));
+    (void)fake_carrier_call(&fake, "m", "");
+    fake_carrier_mishap(&fake, 3,
+                        (struct mishap){ .type = MISHAP_FORGOTTEN, .status = 404 });
+    CHECK(str_starts(fake_carrier_told(&fake), S("failed {")));
+    CHECK(mcp_session_is_ready(fake.session));
+    fake_carrier_done(&fake);
+}
+
 TEST(results_have_a_type_that_is_known_or_none)
 {
     static const struct {
@@ -330,6 +351,71 @@ TEST(a_url_gets_the_id_that_legacy_callers_expect)
     fake_carrier_done(&fake);
 }
 
+TEST(an_id_that_the_server_gave_a_url_stays)
+{
+    struct fake_carrier fake;
+
+    begin_call(&fake);
+    fake_carrier_answers(&fake, 2,
+                         "{\"resultType\":\"input_required\",\"inputRequests\":{\"a\":{"
+                         "\"method\":\"elicitation/create\",\"params\":{\"mode\":\"url\","
+                         "\"elicitationId\":\"e\"}}}}");
+    CHECK_STR(fake_carrier_told(&fake),
+              S("question 2 elicitation/create {\"mode\":\"url\",\"elicitationId\":"
+                "\"e\"}\n"));
+    fake_carrier_done(&fake);
+}
+
+TEST(more_entries_than_questions_end_the_call)
+{
+    struct mcp_session_settings settings = modern;
+    struct fake_carrier fake;
+
+    settings.max_questions = 1;
+    fake_carrier_ready(&fake, &settings, "{}");
+    (void)fake_carrier_call(&fake, "tools/call", "{\"name\":\"a\"}");
+    fake_carrier_answers(&fake, 2,
+                         "{\"resultType\":\"input_required\",\"inputRequests\":{"
+                         "\"a\":{\"method\":\"elicitation/create\"},"
+                         "\"b\":{\"method\":\"elicitation/create\"}}}");
+    CHECK_STR(fake_carrier_told(&fake),
+              S("failed {\"code\":-32603,\"message\":\"the server asked too many "
+                "questions\",\"data\":{\"reason\":\"bad_question\"}}\n"));
+    fake_carrier_done(&fake);
+}
+
+TEST(an_answer_to_a_call_that_was_cancelled_sends_nothing)
+{
+    struct fake_carrier fake;
+
+    begin_call(&fake);
+    fake_carrier_answers(&fake, 2,
+                         "{\"resultType\":\"input_required\",\"inputRequests\":{\"a\":"
+                         "{\"method\":\"elicitation/create\"}}}");
+    mcp_session_cancel(fake.session, 2, S(""), fake.now_ms);
+    fake_carrier_reply(&fake, "{}");
+    CHECK_STR(fake_carrier_sent(&fake), S(""));
+    fake_carrier_done(&fake);
+}
+
+/* Its state would be lost. */
+TEST(a_round_is_not_begun_anew)
+{
+    struct fake_carrier fake;
+
+    begin_call(&fake);
+    fake_carrier_answers(&fake, 2,
+                         "{\"resultType\":\"input_required\",\"requestState\":\"\"}");
+    fake_carrier_tick(&fake, 250);
+    (void)fake_carrier_sent(&fake);
+    fake_carrier_says(&fake, "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32022,"
+                             "\"message\":\"m\",\"data\":{\"supported\":"
+                             "[\"2026-07-28\"]}}}");
+    CHECK_STR(fake_carrier_sent(&fake), S(""));
+    CHECK(str_starts(fake_carrier_told(&fake), S("error {\"code\":-32022")));
+    fake_carrier_done(&fake);
+}
+
 TEST(while_somebody_is_asked_a_call_is_not_late)
 {
     struct fake_carrier fake;
@@ -513,7 +599,51 @@ TEST(who_stops_being_listened_to_is_listened_to_again)
     acknowledge(&fake, 4);
     CHECK_STR(fake_carrier_told(&fake),
               S("notification 0 notifications/tools/list_changed \n"));
+    fake_carrier_answers(&fake, 4, "{}");
+    fake_carrier_tick(&fake, 1000);
+    CHECK_STR(fake_carrier_sent(&fake), S("5 subscriptions/listen\n"));
     fake_carrier_done(&fake);
+}
+
+TEST(who_ends_while_the_next_one_begins_is_not_missed)
+{
+    const struct str uris[] = { S("x:a") };
+    struct fake_carrier fake;
+
+    begin_listening(&fake);
+    acknowledge(&fake, 2);
+    mcp_session_watch(fake.session, uris, 1, fake.now_ms);
+    (void)fake_carrier_sent(&fake);
+    fake_carrier_answers(&fake, 2, "{}");
+    fake_carrier_tick(&fake, 60000);
+    CHECK_STR(fake_carrier_sent(&fake), S(""));
+    fake_carrier_done(&fake);
+}
+
+TEST(resources_are_watched_where_the_server_has_that)
+{
+    static const struct {
+        const char *capable, *watched, *unwatched;
+    } cases[] = {
+        { "{\"resources\":{\"subscribe\":true}}",
+          "2 subscriptions/listen {\"notifications\":{\"resourceSubscriptions\":"
+          "[\"x:a\"]}}\n",
+          "- notifications/cancelled {\"requestId\":2}\ndrop 2\n" },
+        { "{\"resources\":{}}", "", "" },
+    };
+    const struct str uris[] = { S("x:a") };
+
+    FOR_EACH_CASE(c, cases) {
+        struct fake_carrier fake;
+
+        begin(&fake, c->capable);
+        mcp_session_watch(fake.session, uris, 1, fake.now_ms);
+        CHECK_STR(fake_carrier_sent(&fake), str_of(c->watched));
+        acknowledge(&fake, 2);
+        mcp_session_watch(fake.session, uris, 0, fake.now_ms);
+        CHECK_STR(fake_carrier_sent(&fake), str_of(c->unwatched));
+        fake_carrier_done(&fake);
+    }
 }
 
 TEST(who_cannot_be_listened_to_is_left_alone)

@@ -190,6 +190,32 @@ TEST(silence_means_legacy_unless_it_ends)
     fake_carrier_done(&fake);
 }
 
+TEST(a_late_error_changes_nothing)
+{
+    struct fake_carrier fake;
+
+    fake_carrier_init(&fake, &(struct mcp_session_settings){});
+    fake_carrier_tick(&fake, 2000);
+    fake.is_terse = true;
+    (void)fake_carrier_sent(&fake);
+    fake_carrier_says(&fake, ERROR("-32601", ""));
+    CHECK_STR(fake_carrier_sent(&fake), S(""));
+    CHECK_STR(fake_carrier_told(&fake), S(""));
+    /* but for one that only a modern server gives */
+    fake_carrier_done(&fake);
+    fake_carrier_init(&fake, &(struct mcp_session_settings){});
+    fake_carrier_tick(&fake, 2000);
+    fake_carrier_says(&fake,
+                      ERROR("-32022", ",\"data\":{\"supported\":[\"2026-07-28\"]}"));
+    fake.is_terse = true;
+    CHECK(str_ends(fake_carrier_sent(&fake), S("\n")));
+    fake_carrier_answers(&fake, 2, "{\"protocolVersion\":\"2025-11-25\"}");
+    CHECK_STR(fake_carrier_told(&fake), S(""));
+    fake_carrier_answers(&fake, 3, "{\"supportedVersions\":[\"2026-07-28\"]}");
+    CHECK_STR(fake_carrier_told(&fake), str_of(modern));
+    fake_carrier_done(&fake);
+}
+
 TEST(a_server_that_does_not_survive_the_probe_says_so)
 {
     static const struct {

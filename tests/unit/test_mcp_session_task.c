@@ -140,6 +140,69 @@ TEST(a_task_at_work_is_not_late_before_everything_is)
     fake_carrier_done(&fake);
 }
 
+TEST(the_pace_of_polling_is_the_servers_within_bounds)
+{
+    static const struct {
+        const char *interval;
+        uint64_t ms;
+    } cases[] = {
+        { "0", 50 },
+        { "300", 300 },
+        { "1000000000", 60000 },
+        { "\"x\"", 1000 },
+    };
+    struct buf result;
+
+    buf_init(&result, 1000);
+    FOR_EACH_CASE(c, cases) {
+        struct fake_carrier fake;
+
+        begin(&fake, &legacy);
+        fake.is_terse = true;
+        (void)fake_carrier_sent(&fake);
+        buf_clear(&result);
+        buf_putf(&result,
+                 "{\"task\":{\"taskId\":\"t\",\"status\":\"working\","
+                 "\"pollInterval\":%s}}",
+                 c->interval);
+        fake_carrier_answers(&fake, 2, buf_cstr(&result));
+        fake_carrier_tick(&fake, c->ms - 1);
+        CHECK_STR(fake_carrier_sent(&fake), S(""));
+        fake_carrier_tick(&fake, 1);
+        CHECK_STR(fake_carrier_sent(&fake), S("3 tasks/get\n"));
+        CHECK_STR(fake_carrier_told(&fake), S(""));
+        fake_carrier_done(&fake);
+    }
+    buf_done(&result);
+}
+
+TEST(who_cannot_cancel_tasks_is_not_asked_to)
+{
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &legacy,
+                       "{\"tasks\":{\"requests\":{\"tools\":{\"call\":{}}}}}");
+    call(&fake, required, TASK_AS_NEEDED);
+    fake_carrier_answers(&fake, 2,
+                         "{\"task\":{\"taskId\":\"t\",\"status\":\"working\"}}");
+    (void)fake_carrier_sent(&fake);
+    mcp_session_cancel(fake.session, 2, S(""), fake.now_ms);
+    CHECK_STR(fake_carrier_sent(&fake), S(""));
+    fake_carrier_done(&fake);
+}
+
+TEST(without_tasks_of_ours_a_tool_runs_plainly)
+{
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &(struct mcp_session_settings){ .era = ERA_LEGACY },
+                       can_tasks);
+    fake.is_brief = true;
+    call(&fake, required, TASK_AS_NEEDED);
+    CHECK_STR(fake_carrier_sent(&fake), S("2 tools/call {\"name\":\"a\"}\n"));
+    fake_carrier_done(&fake);
+}
+
 TEST(a_task_is_cancelled_as_one)
 {
     struct fake_carrier fake;
@@ -212,6 +275,21 @@ static void begin_modern(struct fake_carrier *fake)
                          "\"working\",\"pollIntervalMs\":100}");
     fake_carrier_tick(fake, 100);
     CHECK_STR(fake_carrier_sent(fake), S("3 tasks/get {\"taskId\":\"t\"}\n  t\n"));
+}
+
+TEST(a_modern_task_can_be_passed_on_too)
+{
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &modern, "{}");
+    call(&fake, required, TASK_PASSED_ON);
+    fake_carrier_answers(&fake, 2,
+                         "{\"resultType\":\"task\",\"taskId\":\"t\",\"status\":"
+                         "\"working\"}");
+    CHECK_STR(fake_carrier_told(&fake),
+              S("result {\"resultType\":\"task\",\"taskId\":\"t\",\"status\":"
+                "\"working\"}\n"));
+    fake_carrier_done(&fake);
 }
 
 TEST(a_modern_task_has_its_end_in_itself)
