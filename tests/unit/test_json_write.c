@@ -108,3 +108,30 @@ TEST(a_text_that_does_not_fit_is_known_by_its_buffer)
     CHECK(out.is_full);
     buf_done(&out);
 }
+
+TEST(members_are_copied_as_they_stand_but_for_those_named)
+{
+    static const struct {
+        struct str object, want;
+    } cases[] = {
+        { S("{}"), S("{\"new\":1}") },
+        { S(" { \"a\" : 1.50 ,\n\"b\\u0062\":[ 1 ], \"c\":\"\\\"\" } "),
+          S("{\"a\":1.50,\"c\":\"\\\"\",\"new\":1}") },
+        { S("{\"drop\":{},\"x\":null,\"\\u0064rop\":2}"), S("{\"x\":null,\"new\":1}") },
+    };
+    static const struct str dropped[] = { S("drop"), S("bb") };
+
+    FOR_EACH_CASE(c, cases) {
+        struct json_writer w;
+        struct buf out;
+
+        buf_init(&out, 1000);
+        json_write_init(&w, &out);
+        json_object_open(&w);
+        json_put_members(&w, c->object, (struct str_list){ dropped, 2 });
+        json_put_uint(&w, S("new"), 1);
+        json_object_close(&w);
+        CHECK_STR(buf_str(&out), c->want);
+        buf_done(&out);
+    }
+}
