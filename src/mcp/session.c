@@ -9,14 +9,31 @@
 
 /* --- what is sent --- */
 
+enum { KEPT_BYTES = 16 << 10 };
+
+/* A session that rests keeps little of what was large once. */
+static void drop_scratch(struct mcp_session *session)
+{
+    struct buf *bufs[] = { &session->line, &session->params };
+
+    for (size_t i = 0; i < COUNT(bufs); i++)
+        if (bufs[i]->size > KEPT_BYTES)
+            buf_done(bufs[i]);
+    arena_reset(&session->scratch);
+}
+
+/* What was written into the scratch of the session is gone afterwards. */
 static enum err send_line(struct mcp_session *session, struct parcel *parcel)
 {
-    if (session->line.is_full)
-        return ERR_TOO_BIG;
+    enum err err = ERR_TOO_BIG;
+
     parcel->text = buf_str(&session->line);
     parcel->version = session->facts.version;
     parcel->is_modern = session_is_modern(session);
-    return session->carrier->ops->send(session->carrier, parcel);
+    if (!session->line.is_full)
+        err = session->carrier->ops->send(session->carrier, parcel);
+    drop_scratch(session);
+    return err;
 }
 
 static void clear_line(struct mcp_session *session)

@@ -579,3 +579,21 @@ TEST(a_ping_that_finds_the_session_forgotten_opens_it_anew)
     CHECK_STR(fake_carrier_told(&fake), S(""));
     fake_carrier_done(&fake);
 }
+
+TEST(a_call_that_is_too_large_is_refused_and_leaves_nothing)
+{
+    struct mcp_session_settings settings = { .era = ERA_LEGACY, .max_message = 1000 };
+    struct fake_carrier fake;
+    struct buf params;
+
+    fake_carrier_ready(&fake, &settings, "{}");
+    buf_init(&params, 2000);
+    buf_putf(&params, "{\"a\":\"%0990d\"}", 0);
+    CHECK_INT(fake_carrier_call(&fake, "m", buf_cstr(&params)), 0);
+    CHECK_STR(fake_carrier_told(&fake), S("refused too_big\n"));
+    CHECK_STR(fake_carrier_sent(&fake), S(""));
+    CHECK_INT(mcp_session_underway(fake.session), 0);
+    CHECK_INT(fake_carrier_call(&fake, "m", "{}"), 2);
+    buf_done(&params);
+    fake_carrier_done(&fake);
+}
