@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
 import { audit } from './audit.mjs'
+import { bridge } from './bridge.mjs'
 import { fairness } from './fairness.mjs'
 import { growth } from './growth.mjs'
 import { many } from './many.mjs'
@@ -37,6 +38,8 @@ const HELP = `usage: ./dev bench [options]
   --parts [PART]      instead, as the first option: single parts (unmask, scan, UTF-8)
   --audit             instead: what the record costs a room (off, async, required), and what it
                       does by itself: writing, search, verifying; beside a bare fdatasync loop
+  --bridge            instead: what a tools/call through a room costs, beside the same MCP server
+                      called directly, and what a bridge holds at rest
   --records N         records of --audit (1000000)
   --fill-seconds N    and how long they may be written at most (120)
   --scratch DIR       where they are written (the temporary folder)
@@ -70,7 +73,7 @@ function parseOptions() {
     options: {
       servers: text, only: text, rounds: text, seconds: text, topics: text, connections: text,
       starts: text, build: text, json: text, markdown: text, svg: text,
-      many: text, audit: flag, records: text, 'fill-seconds': text, scratch: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
+      many: text, audit: flag, bridge: flag, records: text, 'fill-seconds': text, scratch: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
     },
   })
   const preset = values.quick
@@ -90,6 +93,7 @@ function parseOptions() {
     tables: values,
     scratch: values.scratch && resolve(values.scratch),
     audit: values.audit,
+    bridge: values.bridge,
     many: values.many ? count('many', values.many) : 0,
     help: values.help,
   }
@@ -255,22 +259,19 @@ async function runAll(chosen, names, options) {
   return { results, failures }
 }
 
-async function runMany(options) {
-  const { markdown, ...report } = await many(options.many, { build: options.build, facts: machine(null, []), say })
+// A measurement that makes its own report.
+async function report(measured, options) {
+  const { markdown, ...figures } = await measured
 
   process.stdout.write(markdown)
-  if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`)
   if (options.markdown) writeFileSync(options.markdown, markdown)
 }
 
-async function runAudit(options) {
-  const { markdown, ...report } = await audit(
-    { ...options, questions: 200, fillSeconds: options['fill-seconds'] }, { facts: machine(null, []), say })
-
-  process.stdout.write(markdown)
-  if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
-  if (options.markdown) writeFileSync(options.markdown, markdown)
-}
+const runMany = options => report(many(options.many, { build: options.build, facts: machine(null, []), say }), options)
+const runAudit = options => report(audit(
+  { ...options, questions: 200, fillSeconds: options['fill-seconds'] }, { facts: machine(null, []), say }), options)
+const runBridge = options => report(bridge(options, { facts: machine(null, []), say }), options)
 
 async function main() {
   const options = parseOptions()
@@ -280,6 +281,7 @@ async function main() {
     fail(`${join(options.build, 'moot')}, the load generator, is missing; build first`)
   if (options.many) return runMany(options)
   if (options.audit) return runAudit(options)
+  if (options.bridge) return runBridge(options)
   const names = chosenServers(options)
   if (!names.length) fail('there is no server to measure')
   const chosen = chosenWorkloads(options)
@@ -287,13 +289,13 @@ async function main() {
   const facts = machine(pinning, names)
   const { results, failures } = await runAll(chosen, names, { ...options, pinning })
   const { rounds, seconds, topics, connections, starts } = options
-  const report = summarize(results, failures, facts,
+  const summary = summarize(results, failures, facts,
     { servers: names, rounds, seconds, topics, connections, starts })
 
-  process.stdout.write(asText(report))
-  if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
-  if (options.markdown) writeFileSync(options.markdown, asMarkdown(report))
-  if (options.svg) writeFileSync(options.svg, asSvg(panelsOf(chosen, report.rows, titleOf)))
+  process.stdout.write(asText(summary))
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(summary, null, 2)}\n`)
+  if (options.markdown) writeFileSync(options.markdown, asMarkdown(summary))
+  if (options.svg) writeFileSync(options.svg, asSvg(panelsOf(chosen, summary.rows, titleOf)))
 }
 
 process.on('SIGINT', () => process.exit(130))

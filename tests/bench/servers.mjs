@@ -41,6 +41,7 @@ function mootConfig({ port, data, participants, settings }) {
     `workers: ${settings.workers ?? 1}`,
     ...settings.tls ? [`tls: { certificate: "${settings.tls.certificate}", key: "${settings.tls.key}" }`] : [],
     `topics: { open: true, max: ${settings.maxTopics ?? 100000}, defaults: ${JSON.stringify(defaults)}, named: ${JSON.stringify(settings.named ?? {})} }`,
+    ...settings.servers ? [`servers: ${JSON.stringify(settings.servers)}`] : [],
     'limits:',
     '  connections_per_participant: 100000',
     '  rate_messages: 0',
