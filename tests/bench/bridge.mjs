@@ -71,7 +71,7 @@ async function throughRoom({ build, seconds }, window, { sandbox, isBridge }) {
   const ask = (time, under) => calls(build, [url, `${TOKEN_PREFIX}-0`, 'calls', name, time, under])
 
   try {
-    await untilSeated(() => ask(1, 1))
+    await ask(1, 1) // until it is seated, started and warm
     const roots = [gateway.pid, ...bridge ? [bridge.pid] : []]
     const before = cpuOf(roots, echo)
     const result = await ask(seconds, window)
@@ -87,17 +87,6 @@ async function throughRoom({ build, seconds }, window, { sandbox, isBridge }) {
     await stopServer(gateway)
     removeDirectory(directory)
   }
-}
-
-// The first call may come before the seat is taken.
-async function untilSeated(ask) {
-  for (const late = performance.now() + PATIENCE_MS; ;)
-    try {
-      return await ask()
-    } catch (error) {
-      if (performance.now() > late) throw error
-      await sleep(100)
-    }
 }
 
 // Servers that were started once, to learn what they offer, and have been stopped since.
