@@ -148,7 +148,7 @@ const asMarkdown = ({ machine, rows, bytes_per_bridge: bytes }) => [
   `${machine.cpu}, ${machine.cores} cores, ${machine.kernel}; ${machine.pinning}`,
   table(['tools/call', 'at a time', 'p50 µs', 'p99 µs', 'calls/s', 'CPU µs/call of gateway and bridge', 'of the server', 'of the caller', 'errors'],
     rows.map(row => [row.title, row.window, ...FIGURES.map(key => number(row[key]))])),
-  `A bridge at rest holds ${number(bytes / 1024)} KiB of the gateway's memory (${RESTING} of them).`,
+  `A bridge at rest holds ${number(bytes / 1024)} KiB of the gateway's memory (${RESTING} of them in one room).`,
   '',
 ].join('\n\n')
 
