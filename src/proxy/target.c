@@ -13,7 +13,7 @@ enum { HTTPS_PORT = 443, HTTP_PORT = 80 };
 /* "host", "host:port", "[v6]:port", or a bare v6 address. Port 0: none was given. */
 static bool split(struct str text, struct str *ret_host, uint16_t *ret_port)
 {
-    struct str port = S("");
+    struct str port;
     uint64_t number = 0;
     size_t at;
 

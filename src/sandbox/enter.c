@@ -58,7 +58,7 @@ static bool limit(__rlimit_resource_t which, rlim_t most)
     return setrlimit(which, &set) == 0;
 }
 
-static bool limit_all(const struct sandbox_plan *plan)
+bool enter_limits(const struct sandbox_plan *plan)
 {
     bool is_set = limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, plan->files) &&
                   limit(RLIMIT_FSIZE, plan->file_bytes) && limit(RLIMIT_RTPRIO, 0);
@@ -186,6 +186,8 @@ static const char *run_here(const struct sandbox_plan *plan, pid_t parent)
         why = basic_confine(plan);
     if (why)
         return why;
+    if (!enter_limits(plan))
+        return "cannot set its limits";
     execve(words[0], words, variables);
     return "cannot run the command";
 }
@@ -216,8 +218,6 @@ static const char *prepare(const struct sandbox_plan *plan)
         return "the plan was made by another user";
     if (!make_home(plan))
         return "cannot make its home";
-    if (!limit_all(plan))
-        return "cannot set its limits";
     offer_to_oom();
     reset_signals();
     return NULL;

@@ -155,12 +155,14 @@ static void deny_typing(struct emitter *e)
     end_call(e, at, SECCOMP_RET_ALLOW);
 }
 
-static void allow_families(struct emitter *e, uint32_t number, const uint32_t *families,
-                           size_t count)
+static const uint32_t families[] = { AF_UNIX, AF_INET, AF_INET6 };
+
+/* Only the first so many families. */
+static void allow_families(struct emitter *e, uint32_t number, size_t count)
 {
     size_t at = begin_call(e, number, 0);
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && i < COUNT(families); i++) {
         only_if(e, BPF_JEQ, families[i]);
         answer(e, SECCOMP_RET_ALLOW);
     }
@@ -169,15 +171,14 @@ static void allow_families(struct emitter *e, uint32_t number, const uint32_t *f
 
 static void filter_sockets(struct emitter *e, enum filter_sockets sockets)
 {
-    static const uint32_t families[] = { AF_UNIX, AF_INET, AF_INET6 };
     static const size_t counts[] = {
         [FILTER_NO_SOCKETS] = 0,
         [FILTER_LOCAL_SOCKETS] = 1,
         [FILTER_INTERNET_SOCKETS] = COUNT(families),
     };
 
-    allow_families(e, SYS_socket, families, counts[sockets]);
-    allow_families(e, SYS_socketpair, families, 1);
+    allow_families(e, SYS_socket, counts[sockets]);
+    allow_families(e, SYS_socketpair, 1);
 }
 
 size_t filter_make(const struct filter_rules *rules,

@@ -29,4 +29,7 @@ int landlock_version(void);
 /* For exec; never freed, for what replaces the process. */
 char **enter_words(const struct str *words, size_t count);
 
+/* The last before exec: this process may hold more already than the command may. */
+bool enter_limits(const struct sandbox_plan *plan);
+
 struct filter_rules plan_rules(const struct sandbox_plan *plan);

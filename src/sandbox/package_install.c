@@ -16,7 +16,7 @@
 
 enum { MAX_LOCK = 16 * 1024 * 1024, MAX_PATH = 4096, MAX_NAME = 256 };
 
-static const size_t MIB = 1024 * 1024;
+static const size_t MIB = 1 << 20;
 
 /* Texts one behind the other, in the arena. */
 static struct str join(struct arena *arena, const struct str *parts, size_t count)
@@ -301,6 +301,7 @@ static enum err command_pypi(const struct package *package, struct str folder,
     return OK;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): seven things, of which four come back */
 enum err package_command(const struct package *package, struct str folder,
                          struct str pinned, struct arena *arena,
                          struct sandbox_command *ret, struct str *ret_pin,

@@ -16,7 +16,7 @@
 
 enum { MAX_TEXT = 256 * 1024 }; /* of words, variables and paths together */
 
-static const size_t MIB = 1024 * 1024;
+static const size_t MIB = 1 << 20;
 
 const char *sandbox_level_name(enum sandbox_level level)
 {

@@ -334,6 +334,8 @@ const char *strict_run(const struct sandbox_plan *plan)
     add_command(line, plan);
     if (orders->is_failed || orders->text.is_full)
         return "cannot write down the sandbox";
+    if (!enter_limits(plan))
+        return "cannot set its limits";
     (void)signal(SIGTERM, SIG_IGN);
     execve(plan->bwrap.ptr, line->words, nothing);
     return "cannot run bubblewrap";
