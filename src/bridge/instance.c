@@ -401,11 +401,12 @@ void instance_free(struct instance *instance)
 {
     struct server_order *order;
 
+    /* Orders first: when its last one goes, an instance sets a timer. */
+    LIST_FOREACH(order, &instance->orders, link)
+        order_free(order);
     list_remove(&instance->reap.link);
     loop_timer_clear(loop_of(instance), &instance->pause);
     release(instance);
-    LIST_FOREACH(order, &instance->orders, link)
-        order_free(order);
     forget_watched(instance);
     list_remove(&instance->link);
     instance->owner->instance_count--;

@@ -303,7 +303,7 @@ enum err server_specs_read(struct str json, struct str topic,
     size_t count = 0;
     enum err err;
 
-    arena_init(&arena, 16 * FILE_BYTES);
+    arena_init(&arena, (size_t)16 * FILE_BYTES);
     if (json_parse(json, &arena, &root, NULL)) {
         *ret_why = xstrdup("it is no JSON, or has a name twice");
         return ERR_INVALID;

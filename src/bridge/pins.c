@@ -152,7 +152,7 @@ enum err listing_add_page(struct listing *listing, struct str result)
     const struct json *root, *list;
     size_t bytes, count = count_others(listing, &bytes);
 
-    arena_init(&arena, 16 * LISTING_BYTES);
+    arena_init(&arena, (size_t)16 * LISTING_BYTES);
     if (json_parse(result, &arena, &root, NULL))
         return ERR_INVALID;
     list = json_find(root, list_names[listing->next_type]);
@@ -188,7 +188,9 @@ static bool fold_key(const struct listing_item *item, char out[static LISTING_FO
     for (size_t i = 0; i < item->listed.key.len; i++) {
         char c = item->listed.key.ptr[i];
 
-        out[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        out[i] = c;
+        if (c >= 'A' && c <= 'Z')
+            out[i] = (char)(c | 0x20);
     }
     *ret = (struct str){ out, item->listed.key.len };
     return true;

@@ -57,7 +57,7 @@ static const char *offer_fault(enum offer_type type, struct str key,
 
     if (type == OFFER_RESOURCE || type == OFFER_TEMPLATE)
         offer.name = json_text(json_find(json, S("name")));
-    arena_init(&scratch, 16 * OFFER_MAX_BYTES);
+    arena_init(&scratch, (size_t)16 * OFFER_MAX_BYTES);
     buf_init(&out, OFFER_MAX_BYTES);
     if (offer_write(&offer, &scratch, &out, &why))
         return why ? why : "it is too large";

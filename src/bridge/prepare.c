@@ -53,8 +53,13 @@ static char *folder_of(const struct package *package, const char *packages)
 
     buf_init(&path, 4096);
     buf_putf(&path, "%s/%s/", packages, package->source == PACKAGE_NPM ? "npm" : "pypi");
-    for (size_t i = 0; i < package->name.len; i++)
-        buf_putc(&path, package->name.ptr[i] == '/' ? '+' : package->name.ptr[i]);
+    for (size_t i = 0; i < package->name.len; i++) {
+        char c = package->name.ptr[i];
+
+        buf_putc(&path, c);
+        if (c == '/')
+            path.ptr[path.len - 1] = '+';
+    }
     buf_putc(&path, '@');
     buf_put(&path, package->version.len > 0 ? package->version : S("newest"));
     text = str_dup(buf_str(&path));
