@@ -183,6 +183,18 @@ static void end_run(struct prepare *p)
     p->child = NULL;
 }
 
+static void on_refused(void *user, struct str host, const char *why)
+{
+    struct prepare *p = user;
+    CLEANUP(buf_done) struct buf line;
+
+    buf_init(&line, 1024);
+    buf_put(&line, S("it may not reach "));
+    buf_put(&line, str_slice(host, 0, 256));
+    buf_putf(&line, ": %s", why);
+    p->ops->on_log(p->user, buf_str(&line));
+}
+
 static void on_started(void *user, pid_t, int proxy_fd)
 {
     struct prepare *p = user;
@@ -194,7 +206,9 @@ static void on_started(void *user, pid_t, int proxy_fd)
                                                    .host_count = p->permit.host_count,
                                                    .max_connections = 64,
                                                    .idle_ms = 60'000,
-                                                   .connect_ms = 10'000 });
+                                                   .connect_ms = 10'000,
+                                                   .on_refused = on_refused,
+                                                   .user = p });
 }
 
 static void on_ended(void *user, const struct child_end *end)
