@@ -187,6 +187,12 @@ static void start_writers(struct store *store)
     store->due_ms = store->retaining.due_ms;
 }
 
+/* While somebody writes, what was taken is his alone, and moves. */
+static bool begins_queue(const struct store *store)
+{
+    return !store->first && (store->writing || !store->taken);
+}
+
 void store_enqueue(struct store *store, struct store_entry *entry)
 {
     uint64_t now_ms = clock_mono_ms();
@@ -194,7 +200,7 @@ void store_enqueue(struct store *store, struct store_entry *entry)
     assert(!store->is_closing);
     if (!store->has_writers)
         start_writers(store);
-    if (!has_entries(store))
+    if (begins_queue(store))
         store->moved_ms = now_ms;
     entry->next = NULL;
     *store->end = entry;
