@@ -51,5 +51,3 @@ void admin_server_restart(struct exchange *x);
 void admin_server_logs(struct exchange *x);
 void admin_server_tools(struct exchange *x);
 void admin_server_pins(struct exchange *x);
-void admin_server_sign_in(struct exchange *x);
-void oauth_callback(struct exchange *x); /* GET /oauth/callback, public */

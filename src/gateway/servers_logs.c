@@ -147,7 +147,7 @@ static bool read_wishes(struct exchange *x, uint64_t *ret_lines, bool *ret_follo
                       "`lines` is a number, 0 for all of them; `follow` is 1 or 0.");
         return false;
     }
-    *ret_follows = str_eq(follows, S("1"));
+    *ret_follows = follows.ptr && str_eq(follows, S("1"));
     return true;
 }
 
