@@ -81,9 +81,9 @@ static void add_home_variable(struct planning *p)
     struct str name = p->profile->home_variable;
     CLEANUP(buf_done) struct buf path;
 
+    buf_init(&path, 8192);
     if (name.len == 0 || p->permit.home.len == 0 || has_variable(p, name))
         return;
-    buf_init(&path, 8192);
     buf_put(&path, p->permit.home);
     buf_putc(&path, '/');
     buf_put(&path, p->profile->name);

@@ -30,14 +30,16 @@ test('server-filesystem works in its folder and nowhere else', async () => {
     fs.writeFileSync(path.join(folder, 'a.txt'), 'inside');
     fs.writeFileSync(secret, 'outside');
     fs.symlinkSync(secret, path.join(folder, 'link.txt'));
+    // The server itself may use all of "/". It is not run by its own name, since folders among the
+    // arguments of a well-known server are permitted by its profile.
     const bridge = await startBridge(gateway, ['--read', nodeModules, '--write', folder],
-                                     mcpServer('filesystem', folder, '/'), { as: 'files', watcher: alice });
+                                     ['/bin/sh', '-c', 'exec "$0" "$@"', ...mcpServer('filesystem', folder, '/')],
+                                     { as: 'files', watcher: alice });
     const rpc = caller(alice, 'files');
 
     assert.equal(textOf(await rpc.call('read_text_file', { path: path.join(folder, 'a.txt') })), 'inside');
     await rpc.call('write_file', { path: path.join(folder, 'b.txt'), content: 'new' });
     assert.equal(fs.readFileSync(path.join(folder, 'b.txt'), 'utf8'), 'new');
-    // The server itself would allow all of "/": the sandbox does not.
     for (const there of [secret, path.join(folder, 'link.txt'), '/root/.profile'])
         assert.equal((await rpc.call('read_text_file', { path: there })).isError, true, there);
     assert.equal((await rpc.call('write_file', { path: '/usr/b.txt', content: 'x' })).isError, true);
