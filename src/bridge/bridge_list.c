@@ -57,7 +57,7 @@ static void end_list(struct bridge *b)
         l->changed |= BIT(l->type);
 }
 
-/* It stays as it was, until the server is there again. */
+/* What was known of it stays, until the server is there again. */
 static void give_up(struct bridge *b, struct str why)
 {
     struct bridge_lists *l = &b->lists;
@@ -114,9 +114,8 @@ static void on_page(void *user, const struct mcp_reply *reply)
         }
         break;
     case REPLY_ERROR:
-        bridge_note(b, STR_FMT ": " STR_FMT, STR_ARG(lists[l->type].method),
-                    STR_ARG(reply->json.text));
-        end_list(b);
+        give_up(b, reply->json.text);
+        l->has_failed = false; /* it is there, and that is all it says */
         break;
     case REPLY_FAILED:
     case REPLY_CANCELLED: give_up(b, reply->json.text); break;

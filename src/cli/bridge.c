@@ -328,7 +328,7 @@ static int run_bridge(void *fields, char **words, size_t count)
         server_spec_unref(r.spec);
         return code;
     }
-    bridge_file_init(&r.file, buf_cstr(&data), r.spec->name);
+    bridge_file_init(&r.file, buf_cstr(&data), r.spec);
     return enter(&r, buf_cstr(&data));
 }
 

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "cli/cli.h"
+#include "crypto/crypto.h"
 #include "json/json.h"
 
 enum { FILE_BYTES = 16 << 20, TREE = 96, PATH_BYTES = 4096 };
@@ -22,7 +23,26 @@ static const struct str names[BRIDGE_KEPT] = {
 };
 /* clang-format on */
 
-void bridge_file_init(struct bridge_file *file, const char *data, struct str name)
+static char *digest_of(const struct server_spec *spec)
+{
+    CLEANUP(buf_done) struct buf text;
+    CLEANUP(buf_done) struct buf hex;
+    uint8_t digest[SHA256_BYTES];
+
+    buf_init(&text, FILE_BYTES);
+    buf_init(&hex, 2 * SHA256_BYTES + 1);
+    buf_put(&text, spec->url);
+    for (size_t i = 0; i < spec->command.count; i++) {
+        buf_putc(&text, '\0');
+        buf_put(&text, spec->command.words[i]);
+    }
+    crypto_sha256(buf_str(&text), digest);
+    hex_write(&hex, (struct str){ (const char *)digest, sizeof(digest) });
+    return str_dup(buf_str(&hex));
+}
+
+void bridge_file_init(struct bridge_file *file, const char *data,
+                      const struct server_spec *spec)
 {
     char path[PATH_BYTES];
 
@@ -30,8 +50,8 @@ void bridge_file_init(struct bridge_file *file, const char *data, struct str nam
     (void)snprintf(path, sizeof(path), "%s/bridges", data);
     (void)mkdir(path, 0700);
     (void)snprintf(path, sizeof(path), "%s/bridges/" STR_FMT ".json", data,
-                   STR_ARG(name));
-    *file = (struct bridge_file){ .path = xstrdup(path) };
+                   STR_ARG(spec->name));
+    *file = (struct bridge_file){ .path = xstrdup(path), .what = digest_of(spec) };
 }
 
 void bridge_file_done(struct bridge_file *file)
@@ -39,6 +59,7 @@ void bridge_file_done(struct bridge_file *file)
     for (size_t i = 0; i < BRIDGE_KEPT; i++)
         free(file->texts[i]);
     free(file->path);
+    free(file->what);
 }
 
 /* --- reading --- */
@@ -64,15 +85,17 @@ void bridge_file_read(struct bridge_file *file, struct str ret[static BRIDGE_KEP
     CLEANUP(arena_done) struct arena arena;
     CLEANUP(buf_done) struct buf text;
     const struct json *root = NULL;
+    bool is_same;
 
     buf_init(&text, FILE_BYTES);
     arena_init(&arena, (size_t)FILE_BYTES * TREE);
     if (!read_all(file->path, &text) && json_parse(buf_str(&text), &arena, &root, NULL))
         (void)cli_fail("%s cannot be read, and is begun anew", file->path);
+    is_same = str_eq(json_text(json_find(root, S("what"))), str_of(file->what));
     for (size_t i = 0; i < BRIDGE_KEPT; i++) {
         const struct json *kept = json_find(root, names[i]);
 
-        if (kept)
+        if (kept && is_same)
             file->texts[i] = str_dup(kept->raw);
         ret[i] = str_of(file->texts[i]);
     }
@@ -86,6 +109,7 @@ static void put_file(struct buf *out, const struct bridge_file *file)
 
     json_write_init(&w, out);
     json_object_open(&w);
+    json_put_str(&w, S("what"), str_of(file->what));
     for (size_t i = 0; i < BRIDGE_KEPT; i++) {
         if (!file->texts[i])
             continue;

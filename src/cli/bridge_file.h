@@ -10,10 +10,12 @@
 
 struct bridge_file {
     char *path;
+    char *what; /* digest of the command or URL: another one is another server */
     char *texts[BRIDGE_KEPT]; /* JSON, or NULL */
 };
 
-void bridge_file_init(struct bridge_file *file, const char *data, struct str name);
+void bridge_file_init(struct bridge_file *file, const char *data,
+                      const struct server_spec *spec);
 void bridge_file_done(struct bridge_file *file);
 
 /* Borrowed until the next bridge_file_keep(). */
