@@ -28,9 +28,13 @@ static const struct cli_command *const recorded[] = {
     &cli_audit_replay,
 };
 
+static const struct cli_command *const seating[] = {
+    &cli_bridge, &cli_run_server,
+    &cli_ps, &cli_logs, &cli_stop, &cli_restart,
+};
+
 static const struct cli_command *const running[] = {
     &cli_serve,
-    &cli_bridge,
     &cli_token_create, &cli_token_list, &cli_token_revoke,
     &cli_config_check, &cli_config_print, &cli_config_options,
     &cli_explain,
@@ -42,6 +46,7 @@ static const struct cli_command *const running[] = {
 
 const struct cli_group cli_groups[] = {
     { "Take part in a topic", partaking, COUNT(partaking) },
+    { "Seat MCP servers", seating, COUNT(seating) },
     { "Read the record", recorded, COUNT(recorded) },
     { "Run and administer", running, COUNT(running) },
 };
@@ -336,6 +341,8 @@ static int take_topic(struct reading *r)
         r->arguments++;
         r->argument_count--;
     }
+    if (!topic && r->command->is_topic_optional)
+        return CLI_OK;
     if (!topic)
         return complain(r->command, "something is missing; it needs", r->command->usage,
                         NULL);

@@ -57,6 +57,7 @@ struct cli_command {
     /* The first argument is a topic and goes into the field of --topic, unless that or
      * $MOOT_TOPIC says it: then the argument is left out. It does not count above. */
     bool takes_topic;
+    bool is_topic_optional; /* where none is named, the field stays NULL */
 };
 
 /* All of them, in groups that each have a title. */
@@ -109,6 +110,11 @@ extern const struct cli_command cli_audit_stats;
 extern const struct cli_command cli_audit_retention;
 extern const struct cli_command cli_audit_replay;
 extern const struct cli_command cli_bridge;
+extern const struct cli_command cli_run_server;
+extern const struct cli_command cli_ps;
+extern const struct cli_command cli_logs;
+extern const struct cli_command cli_stop;
+extern const struct cli_command cli_restart;
 extern const struct cli_command cli_bench;
 extern const struct cli_command cli_manual;
 extern const struct cli_command cli_version;

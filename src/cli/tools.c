@@ -1,28 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* moot tools: everything that can be called in a topic, by participant. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/plain.h"
 #include "base/utf8.h"
 #include "cli/input.h"
+#include "cli/servers.h"
 #include "cli/session.h"
 #include "cli/toolbox.h"
 #include "json/json.h"
 
 enum { TEXT_BYTES = 64 << 20, ARENA_BYTES = 256 << 20, ASK_MS = 5000, MAX_MS = 600'000 };
-enum { DESCRIPTION = 400 };
+enum { DESCRIPTION = 400, PATH_BYTES = 4096 };
 
 struct tools_options {
     struct session_options session;
     const char *timeout;
+    const char *approve;
+    bool all;
 };
 
 #define OPT(member) CLI_AT(struct tools_options, member)
 static const struct cli_option options[] = {
     { "--timeout", "TIME", "how long to wait for answers; default 5 (seconds)",
       OPT(timeout) },
+    { "--approve", "TOOL", "--server NAME: what is held of this tool has been looked at",
+      OPT(approve) },
+    { "--all", NULL, "--server NAME: … of everything that is held", OPT(all) },
     CLI_SESSION(struct tools_options),
 };
 
@@ -191,6 +198,31 @@ static void on_begin(struct session *session)
         session_end(session, code);
 }
 
+/* --- of an MCP server --- */
+
+/* --server names a gateway by its URL, or one of the MCP servers of a gateway. */
+static bool names_server(const char *server)
+{
+    return server && !strstr(server, "://") && strncmp(server, "unix:", 5) != 0;
+}
+
+static int show_server(const struct tools_options *o)
+{
+    const char *url = getenv("MOOT_SERVER");
+    struct servers_options where = { .data = o->session.data,
+                                     .server =
+                                         url && *url && !o->session.data ? url : NULL,
+                                     .token_file = o->session.token_file,
+                                     .ca = o->session.ca };
+    CLEANUP(buf_done) struct buf data;
+    struct cli_server server;
+
+    buf_init(&data, PATH_BYTES);
+    server = servers_place(&where, &data);
+    return servers_show_tools(&server, o->session.server, o->all ? "" : o->approve,
+                              o->session.json);
+}
+
 static int tools(void *fields, char **arguments, size_t count)
 {
     const struct tools_options *o = fields;
@@ -201,6 +233,14 @@ static int tools(void *fields, char **arguments, size_t count)
 
     if (code)
         return code;
+    if (names_server(o->session.server))
+        return show_server(o);
+    if (!o->session.topic || o->approve || o->all) {
+        (void)cli_fail(
+            "something is missing: a topic, or --server with the name of an MCP "
+            "server");
+        return CLI_USAGE;
+    }
     asking.box.timeout_ms = (uint32_t)ms;
     code = session_run(&o->session, &plan);
     toolbox_done(&asking.box);
@@ -209,12 +249,15 @@ static int tools(void *fields, char **arguments, size_t count)
 
 const struct cli_command cli_tools = {
     .name = "tools",
-    .usage = "TOPIC [PARTICIPANT]",
+    .usage = "TOPIC [PARTICIPANT] | --server NAME",
     .summary = "list what can be called, by participant",
+    .more = "--server NAME, which is no URL, shows what an MCP server of the gateway\n"
+            "offers, what of it is held because it is new or has changed, and how.\n",
     .options = options,
     .option_count = COUNT(options),
     .max_arguments = 1,
     .run = tools,
     .options_size = sizeof(struct tools_options),
     .takes_topic = true,
+    .is_topic_optional = true,
 };

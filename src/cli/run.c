@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * moot run: an MCP server that the gateway itself keeps in a topic, from now on. Through
+ * its local socket alone: whoever may start programs is on this machine.
+ */
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "cli/server_options.h"
+#include "cli/servers.h"
+
+enum { TEXT_BYTES = 1 << 20, PATH_BYTES = 4096 };
+
+struct run_options {
+    const char *topic, *data;
+    struct server_options what;
+};
+
+/* clang-format off */
+static const struct cli_option options[] = {
+    CLI_SERVER(struct run_options),
+    { "--topic", "TOPIC", "instead of the argument TOPIC; or $MOOT_TOPIC", CLI_AT(struct run_options, topic) },
+    { "--data",  "DIR",   "data directory of the server",                  CLI_AT(struct run_options, data) },
+};
+/* clang-format on */
+
+static int add(const struct server_spec *spec, const char *data)
+{
+    struct cli_server server = { .data = data };
+    struct cli_answer answer = {};
+    CLEANUP(buf_done) struct buf body;
+    int code;
+
+    buf_init(&body, TEXT_BYTES);
+    server_spec_write(spec, &body);
+    code = servers_ask(&server, "POST", S("/admin/servers"), buf_str(&body), &answer);
+    buf_done(&answer.body);
+    return code;
+}
+
+static int start(const char *name, const char *data)
+{
+    struct cli_server server = { .data = data };
+    struct cli_answer answer = {};
+    CLEANUP(buf_done) struct buf path;
+    int code;
+
+    buf_init(&path, PATH_BYTES);
+    servers_path(&path, name, "/start");
+    code = servers_ask(&server, "POST", buf_str(&path), S(""), &answer);
+    buf_done(&answer.body);
+    return code;
+}
+
+static int run_server(const struct run_options *o, const char *data, char **words,
+                      size_t count)
+{
+    struct server_spec *spec;
+    int code = server_options_read(&o->what, o->topic, words, count, &spec);
+
+    if (code)
+        return code;
+    code = server_options_settle(spec, data);
+    if (code == CLI_OK && o->what.explain)
+        code = server_options_explain(spec);
+    else if (code == CLI_OK)
+        code = server_options_approve(&o->what, spec, data);
+    if (code == CLI_OK && !o->what.explain)
+        code = add(spec, data);
+    server_spec_unref(spec);
+    return code;
+}
+
+/* One word and no --as is the name of a server that is there. */
+static int run(void *fields, char **words, size_t count)
+{
+    const struct run_options *o = fields;
+    CLEANUP(buf_done) struct buf data;
+
+    buf_init(&data, PATH_BYTES);
+    cli_data_directory(o->data, S(""), &data);
+    if (!o->what.as && !o->what.url && count <= 1)
+        return start(count ? words[0] : o->topic, buf_cstr(&data));
+    return run_server(o, buf_cstr(&data), words, count);
+}
+
+const struct cli_command cli_run_server = {
+    .name = "run",
+    .usage = "NAME | TOPIC --as NAME [OPTIONS] -- COMMAND …",
+    .summary = "seat an MCP server in a topic of the local gateway, for good",
+    .more =
+        "With a name alone: starts a server that was stopped. Else adds one, which the\n"
+        "gateway keeps running and remembers; `moot stop --remove NAME` takes it away.\n\n"
+        "  moot run lobby --as files --write ~/notes -- npx -y \\\n"
+        "      @modelcontextprotocol/server-filesystem ~/notes\n"
+        "  moot run lobby --as files --explain --write ~/notes -- …\n"
+        "  moot run files\n",
+    .options = options,
+    .option_count = COUNT(options),
+    .max_arguments = 256,
+    .run = run,
+    .options_size = sizeof(struct run_options),
+    .takes_topic = true,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How commands ask a gateway about its MCP servers: /admin/servers, over its local socket
+ * or, with --server, from elsewhere.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+
+struct servers_options {
+    const char *data, *server, *token_file, *ca;
+    const char *lines;
+    bool follow, json;
+};
+
+/* Where the gateway is; `data` is filled in. */
+struct cli_server servers_place(const struct servers_options *options, struct buf *data);
+
+/* /admin/servers/NAME or, with `what`, what stands below. */
+void servers_path(struct buf *out, const char *name, const char *what);
+
+/* Asks, and reports on stderr what failed. The caller frees answer->body in any case. */
+int servers_ask(const struct cli_server *server, const char *method, struct str path,
+                struct str body, struct cli_answer *answer);
+
+/* moot tools --server NAME: what it offers, and what is held. `approve`: a tool, or ""
+ * for all; NULL: nothing. */
+int servers_show_tools(const struct cli_server *server, const char *name,
+                       const char *approve, bool as_json);
