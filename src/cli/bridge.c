@@ -23,9 +23,11 @@
 #include "cli/guest_token.h"
 #include "cli/server_options.h"
 #include "cli/session.h"
+#include "cli/sign_in.h"
 #include "cli/wire_seat.h"
 #include "fetch/fetch.h"
 #include "json/json.h"
+#include "net/conn.h"
 #include "spawn/spawn.h"
 
 enum {
@@ -58,6 +60,10 @@ struct running {
     struct spawner *spawner;
     struct spawn *spawn;
     struct fetch *fetch;
+    struct conn_flusher *flusher; /* of the way out to named hosts */
+    struct sign_in_desk *desk;
+    char packages[PATH_BYTES];
+    const char *data;
     struct bridge *bridge;
     struct wire_seat *seat;
     struct bridge_file file;
@@ -185,6 +191,17 @@ static struct fetch *make_fetch(void *user)
     return r->fetch;
 }
 
+/* Servers behind a URL may want somebody to sign in. */
+static struct credential *make_credential(void *user, const struct server_spec *spec)
+{
+    struct running *r = user;
+    struct fetch *fetch = make_fetch(r);
+
+    if (!r->desk && fetch)
+        r->desk = sign_in_desk_new(r->loop, fetch, spec, r->data);
+    return r->desk ? sign_in_desk_credential(r->desk) : NULL;
+}
+
 static int open_seat(struct running *r, struct session_target *target)
 {
     struct wire_settings settings = {
@@ -234,14 +251,16 @@ static int open_children(struct running *r)
     return CLI_OK;
 }
 
-static void build(struct running *r, const char *packages)
+static void build(struct running *r)
 {
     struct bridge_setup setup = {
         .spec = r->spec,
         .means = { .loop = r->loop,
                    .spawn = r->spawn,
                    .fetch = make_fetch,
-                   .packages = packages,
+                   .credential = make_credential,
+                   .flusher = r->flusher,
+                   .packages = r->packages,
                    .user = r },
         .keep = keep,
         .user = r,
@@ -253,9 +272,8 @@ static void build(struct running *r, const char *packages)
     logbook_follow(bridge_logbook(r->bridge), &r->follower);
 }
 
-static int course(struct running *r, struct session_target *target, const char *data)
+static int course(struct running *r, struct session_target *target)
 {
-    char packages[PATH_BYTES];
     int code;
 
     r->loop = loop_new();
@@ -263,8 +281,9 @@ static int course(struct running *r, struct session_target *target, const char *
     code = open_children(r);
     if (code)
         return code;
-    (void)snprintf(packages, sizeof(packages), "%s/packages", data);
-    build(r, packages);
+    r->flusher = conn_flusher_new(r->loop, NULL);
+    (void)snprintf(r->packages, sizeof(r->packages), "%s/packages", r->data);
+    build(r);
     code = open_seat(r, target);
     if (code)
         return code;
@@ -281,8 +300,11 @@ static void running_done(struct running *r)
         spawn_free(r->spawn);
     if (r->spawner)
         spawner_close(r->spawner);
+    sign_in_desk_free(r->desk);
     if (r->fetch)
         fetch_free(r->fetch);
+    if (r->flusher)
+        conn_flusher_free(r->flusher);
     if (r->loop) {
         int fd = r->signals.fd;
 
@@ -296,13 +318,13 @@ static void running_done(struct running *r)
 
 /* --- the command --- */
 
-static int enter(struct running *r, const char *data)
+static int enter(struct running *r)
 {
     struct session_target target;
     int code = guest_token_find(&r->options->session, r->spec->id, &target, &r->token);
 
     if (code == CLI_OK)
-        code = course(r, &target, data);
+        code = course(r, &target);
     running_done(r);
     guest_token_done(&r->token, &target);
     return code;
@@ -329,7 +351,8 @@ static int run_bridge(void *fields, char **words, size_t count)
         return code;
     }
     bridge_file_init(&r.file, buf_cstr(&data), r.spec);
-    return enter(&r, buf_cstr(&data));
+    r.data = buf_cstr(&data);
+    return enter(&r);
 }
 
 const struct cli_command cli_bridge = {
