@@ -414,7 +414,8 @@ TEST(a_token_is_refreshed_before_it_ends)
     stage.pages[0] = (struct page){ "/as/token", 200, TOKEN("t2") };
     buf_clear(&stage.asked);
     stage_set_time(&stage, 3'539'000);
-    loop_turn(stage.loop, 0);
+    for (int i = 0; i < 50; i++)
+        loop_turn(stage.loop, 1);
     CHECK_INT(stage.asked.len, 0);
     stage_set_time(&stage, 1'000);
     for (int i = 0; i < PATIENCE && !str_eq(current(&stage), S("Bearer t2")); i++)
@@ -506,6 +507,7 @@ TEST(another_authorization_server_is_shown_nothing_of_the_old_one)
     get_token(&stage, 401, "Bearer");
     CHECK_STR(current(&stage), S("Bearer t2"));
     CHECK_STR(parameter(&stage, S("client_id")), S("two-id"));
+    CHECK(parameter(&stage, S("scope")).ptr == NULL);
     CHECK(!was_asked(&stage, "again") && !was_asked(&stage, "=one"));
     CHECK(!was_asked(&stage, " /as/"));
     stage_close(&stage);
@@ -588,7 +590,12 @@ TEST(what_a_server_says_of_others_or_not_at_all_is_no_way_to_a_token)
         { "/.well-known/oauth-authorization-server/as", 404, "" },
         { "/.well-known/oauth-authorization-server/as", 200,
           "{\"issuer\":\"@/as\",\"authorization_endpoint\":\"http://far.example/a\","
-          "\"token_endpoint\":\"@/t\"" S256 "}" },
+          "\"token_endpoint\":\"@/t\",\"registration_endpoint\":\"@/as/register\"" S256
+          "}" },
+        { "/.well-known/oauth-authorization-server/as", 200,
+          "{\"issuer\":\"@/as\",\"authorization_endpoint\":\"@/a\","
+          "\"token_endpoint\":\"http://far.example/t\","
+          "\"registration_endpoint\":\"@/as/register\"" S256 "}" },
         { "/.well-known/oauth-authorization-server/as", 200,
           "{\"issuer\":\"@/as\",\"authorization_endpoint\":\"@/a\","
           "\"token_endpoint\":\"@/t\"" S256 "}" }, /* no registration */
