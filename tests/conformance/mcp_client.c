@@ -467,10 +467,9 @@ static void on_sign_in(void *user, struct str url)
     static const struct fetch_ops ops = { on_redirect, on_page, on_returned };
     struct client *client = user;
     CLEANUP(xfreep) char *address = str_dup(url);
-    struct fetch_order order = { .method = "GET",
-                                 .url = address,
-                                 .timeout_ms = WAIT_MS,
-                                 .max_answer = 1 << 20 };
+    struct fetch_order order = {
+        .method = "GET", .url = address, .timeout_ms = WAIT_MS, .max_answer = 1 << 20
+    };
 
     (void)printf("sign in at %s\n", address);
     (void)fetch_start(client->fetch, &order, &ops, client);
