@@ -65,6 +65,7 @@ enum err crypto_open(const uint8_t key[static SEAL_KEY], struct str about, struc
     EVP_CIPHER_CTX *ctx;
     uint8_t none[TAG], tag[TAG];
     size_t size;
+    char *into;
     int used;
     bool is_ours;
 
@@ -73,14 +74,16 @@ enum err crypto_open(const uint8_t key[static SEAL_KEY], struct str about, struc
     size = box.len - SEAL_MORE;
     if (buf_reserve(out, size))
         return ERR_TOO_BIG;
+    into = size ? out->ptr + out->len : NULL; /* for nothing there may be no memory */
     memcpy(tag, box.ptr + NONCE + size, TAG);
     ctx = begin(key, (const uint8_t *)box.ptr, about, OPENING);
-    run(ctx, str_slice(box, NONCE, NONCE + size), out->ptr + out->len);
+    run(ctx, str_slice(box, NONCE, NONCE + size), into);
     is_ours = EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, TAG, tag) &&
               EVP_CipherFinal_ex(ctx, none, &used);
     EVP_CIPHER_CTX_free(ctx);
     if (!is_ours) {
-        crypto_wipe(out->ptr + out->len, size);
+        if (into)
+            crypto_wipe(into, size);
         return ERR_INVALID;
     }
     out->len += size;
