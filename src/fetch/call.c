@@ -18,6 +18,7 @@ enum {
     HEAD_MAX = 64 * 1024,
     TYPE_MAX = 128,
     MS_PER_S = 1000,
+    UPLOAD_BYTES = 16 * 1024, /* streams that are open for days keep it: the least */
     IDLE_S = 4, /* servers close idle connections, many after five seconds: not when one
                  * is used again */
 };
@@ -324,6 +325,7 @@ static void set_way(struct fetch_call *call, const struct fetch_order *order,
 
     SET(DISALLOW_USERNAME_IN_URL, 1L);
     SET(MAXAGE_CONN, (long)IDLE_S);
+    SET(UPLOAD_BUFFERSIZE, (long)UPLOAD_BYTES);
     if (order->reach == FETCH_PUBLIC)
         SET(PROTOCOLS_STR, "https");
     if (order->reach != FETCH_ANYWHERE) {
