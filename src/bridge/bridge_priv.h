@@ -22,6 +22,8 @@
 #include "base/list.h"
 #include "base/str.h"
 #include "bridge/bridge.h"
+#include "bridge/bridge_guest.h"
+#include "bridge/bridge_list.h"
 #include "json/json.h"
 #include "json/scan.h"
 #include "mcp/rpc.h"
@@ -84,26 +86,6 @@ struct bridged {
     struct str token; /* of progress: JSON, or "" */
 };
 
-/* What is remembered of a participant that has a level, subscriptions or tasks. */
-struct guest {
-    struct link link;
-    struct str id; /* behind the struct */
-    int level;     /* of messages; -1: none are wanted */
-    struct link watched;
-};
-
-struct watched {
-    struct link link;
-    struct str uri; /* behind the struct */
-};
-
-/* A task whose owner polls it. */
-struct owned_task {
-    struct link link; /* oldest first */
-    struct str id, owner, json;
-    uint64_t until_ms; /* monotonic */
-};
-
 /* A question that somebody was asked. */
 struct asked {
     struct link link;
@@ -123,22 +105,6 @@ struct elicited {
 struct bridge_facts {
     enum mcp_era era;
     char *version, *server, *capable, *instructions; /* JSON but the first and last */
-};
-
-/* Lists that are asked for, one after the other. */
-struct bridge_lists {
-    unsigned wanted;  /* bits of enum offer_type */
-    bool is_underway; /* `type` is being asked for */
-    enum offer_type type;
-    struct server_order *order;
-    char *cursor; /* of the next page, or NULL */
-    size_t pages;
-    unsigned changed;  /* bits: the room is to be told */
-    uint64_t tell_ms;  /* … not before */
-    bool has_failed;   /* one of them, this time */
-    bool is_known;     /* they were asked for once, now or in an earlier life */
-    uint64_t trust_ms; /* when it is; 0: not begun */
-    uint64_t trust_max_ms;
 };
 
 struct bridge {
@@ -214,7 +180,9 @@ uint64_t bridged_due_ms(const struct bridge *b);
 void bridged_free(struct bridged *call);
 
 /* bridge_ask.c */
-void bridge_ask(struct bridge *b, const struct server_question *from);
+/* `call`: that caused it; NULL: none, or it cannot be told which. */
+void bridge_ask(struct bridge *b, struct mcp_question *question,
+                const struct bridged *call);
 void bridge_unask(struct bridge *b, struct mcp_question *question);
 void bridge_drop_asked(struct bridge *b);
 struct str bridge_elicited(const struct bridge *b, struct str id); /* whom, or "" */
@@ -228,26 +196,3 @@ void bridge_progress(struct bridged *call, struct json_span params);
  */
 void bridge_tell(struct bridge *b, struct str to, struct str method, struct str params,
                  struct str about);
-
-/* bridge_list.c */
-void relist_begin(struct bridge *b, unsigned types); /* bits of enum offer_type */
-void relist_lost(struct bridge *b);                  /* the server is gone */
-void relist_tick(struct bridge *b);
-uint64_t relist_due_ms(const struct bridge *b);
-enum { RELIST_ALL = (1U << OFFER_TYPES) - 1 };
-
-/* bridge_guest.c */
-struct guest *guest_find(const struct bridge *b, struct str id);
-struct guest *guest_get(struct bridge *b, struct str id); /* NULL: too many */
-void guest_gone(struct bridge *b, struct str id);
-bool guest_watches(const struct guest *guest, struct str uri);
-enum err guest_watch(struct bridge *b, struct str id, struct str uri);
-void guest_unwatch(struct bridge *b, struct str id, struct str uri);
-void guests_watch_again(struct bridge *b); /* the server has been started anew */
-void guests_free(struct bridge *b);
-
-/* The task in this result (CreateTaskResult) belongs to him. */
-void owned_task_note(struct bridge *b, struct str owner, struct json_span result);
-bool owned_task_is_of(const struct bridge *b, struct str owner, struct str id);
-struct str owned_task_owner(const struct bridge *b, struct str id); /* or "" */
-void owned_task_put_list(struct bridge *b, struct str owner, struct buf *out);

@@ -12,7 +12,9 @@
 
 enum {
     LINE_BYTES = 4096, /* of a line; the rest is cut */
-    SECRET_MIN = 4,    /* shorter ones would hide half of every text */
+    PLAIN_BYTES = LINE_BYTES * 6,
+    ENTRY_BYTES = PLAIN_BYTES * 6 + 256,
+    SECRET_MIN = 4, /* shorter ones would hide half of every text */
     SECRETS = 64,
 };
 
@@ -123,7 +125,7 @@ static void put_entry(const struct logbook *logbook, struct str by, struct str l
     struct json_writer w;
 
     buf_init(&hidden, line.len * 3 + 1);
-    buf_init(&plain, LINE_BYTES * 6);
+    buf_init(&plain, PLAIN_BYTES);
     put_hiding(logbook, line, &hidden);
     plain_put(&plain, utf8_cut(buf_str(&hidden), LINE_BYTES), PLAIN_LINE);
     json_write_init(&w, out);
@@ -139,8 +141,11 @@ static void keep_line(struct logbook *logbook, struct str json)
     size_t size = sizeof(struct line) + json.len;
     struct line *line;
 
-    while (logbook->bytes + size > logbook->max_bytes && !list_is_empty(&logbook->lines))
-        drop_line(logbook, LIST_FIRST(&logbook->lines, struct line, link));
+    LIST_FOREACH(line, &logbook->lines, link) {
+        if (logbook->bytes + size <= logbook->max_bytes)
+            break;
+        drop_line(logbook, line);
+    }
     if (size > logbook->max_bytes)
         return;
     line = xmalloc(size);
@@ -156,7 +161,7 @@ void logbook_add(struct logbook *logbook, struct str by, struct str line,
     CLEANUP(buf_done) struct buf json;
     struct log_follower *follower;
 
-    buf_init(&json, LINE_BYTES * 36 + 256);
+    buf_init(&json, ENTRY_BYTES);
     put_entry(logbook, by, line, wall_ms, &json);
     keep_line(logbook, buf_str(&json));
     LIST_FOREACH(follower, &logbook->followers, link)

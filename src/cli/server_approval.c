@@ -18,7 +18,13 @@
 #include "cli/server_options.h"
 #include "crypto/crypto.h"
 
-enum { TEXT_BYTES = 1 << 20, FILE_BYTES = 1 << 20, PATH_BYTES = 4096 };
+enum {
+    TEXT_BYTES = 1 << 20,
+    PLAIN_BYTES = TEXT_BYTES * 6,
+    FILE_BYTES = 1 << 20,
+    PATH_BYTES = 4096,
+    DIGEST_BYTES = 2 * SHA256_BYTES,
+};
 
 static void put_warnings(struct buf *out, const struct server_spec *spec)
 {
@@ -61,7 +67,7 @@ int server_options_explain(const struct server_spec *spec)
     CLEANUP(buf_done) struct buf out;
     int code;
 
-    buf_init(&out, TEXT_BYTES * 6);
+    buf_init(&out, PLAIN_BYTES);
     code = put_explanation(&out, spec);
     if (code == CLI_OK)
         printf(STR_FMT, STR_ARG(buf_str(&out)));
@@ -135,7 +141,7 @@ static int ask(const struct server_spec *spec)
     CLEANUP(buf_done) struct buf out;
     int code;
 
-    buf_init(&out, TEXT_BYTES * 6);
+    buf_init(&out, PLAIN_BYTES);
     code = put_explanation(&out, spec);
     if (code)
         return code;
@@ -153,7 +159,7 @@ int server_options_approve(const struct server_options *options,
     char path[PATH_BYTES];
     int code = CLI_OK;
 
-    buf_init(&digest, 2 * SHA256_BYTES);
+    buf_init(&digest, DIGEST_BYTES);
     put_digest(&digest, spec);
     (void)snprintf(path, sizeof(path), "%s/approved-commands", data);
     if (is_approved(path, buf_str(&digest)))

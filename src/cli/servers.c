@@ -18,6 +18,7 @@ enum {
     TREE_BYTES = 256 << 20,
     PATH_BYTES = 4096,
     LINE_BYTES = 1 << 20,
+    PLAIN_BYTES = LINE_BYTES * 6,
     FOLLOW_MS = 24 * 3600 * 1000,
 };
 
@@ -37,10 +38,9 @@ static const struct cli_option log_options[] = {
 struct cli_server servers_place(const struct servers_options *o, struct buf *data)
 {
     cli_data_directory(o->data, S(""), data);
-    return (struct cli_server){ .url = o->server,
-                                .token_file = o->token_file,
-                                .ca = o->ca,
-                                .data = buf_cstr(data) };
+    return (struct cli_server){
+        .url = o->server, .token_file = o->token_file, .ca = o->ca, .data = buf_cstr(data)
+    };
 }
 
 void servers_path(struct buf *out, const char *name, const char *what)
@@ -178,7 +178,7 @@ static void print_line(const struct servers_options *o, struct str json)
     const struct json *root;
 
     arena_init(&arena, TREE_BYTES);
-    buf_init(&out, LINE_BYTES * 6);
+    buf_init(&out, PLAIN_BYTES);
     if (o->json) {
         buf_put(&out, json);
     } else if (json_parse(json, &arena, &root, NULL) == OK) {
