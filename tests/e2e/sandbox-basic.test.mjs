@@ -2,6 +2,7 @@
 // What a command under the basic sandbox can reach, and what one without a sandbox still is
 // spared or denied: both for root's children and for those of an ordinary user.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -46,10 +47,17 @@ for (const user of users) {
             'got: written');
     });
 
-    about('basic: other processes are out of reach', async () => {
-        assert.equal(await escape(user, basic, 'kill', process.ppid), 'refused: EPERM');
-        assert.match(await escape(user, basic, 'read', `/proc/${process.pid}/environ`), /^refused: (EACCES|EPERM)$/);
-        assert.equal(await escape(user, basic, 'ptrace', process.pid), 'refused: EPERM');
+    about('basic: other processes are out of reach, those of the same user as well', async (t) => {
+        const uid = inside(user);
+        const line = user.skip || process.getuid() !== 0
+            ? ['sleep', '60'] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', 'sleep', '60'];
+        const other = spawn(line[0], line.slice(1));
+
+        t.after(() => other.kill('SIGKILL'));
+        await until(() => fs.readFileSync(`/proc/${other.pid}/cmdline`, 'latin1').startsWith('sleep'), 'it does not sleep');
+        assert.equal(await escape(user, basic, 'kill', other.pid), 'refused: EPERM');
+        assert.match(await escape(user, basic, 'read', `/proc/${other.pid}/environ`), /^refused: (EACCES|EPERM)$/);
+        assert.equal(await escape(user, basic, 'ptrace', other.pid), 'refused: EPERM');
         const caps = await escape(user, basic, 'caps');
 
         for (const kind of ['Prm', 'Eff', 'Amb'])

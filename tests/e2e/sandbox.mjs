@@ -8,6 +8,7 @@
 //       options    { level, network, read, write, …: a value or several }
 //   await escape(user, options, way, argument)     what the attempt printed, without its end of line
 //   const running = start(user, options, ...words)
+//       (it is given a descriptor too many, which must not get through)
 //       running.child, running.out(), await running.says(text), await running.ended() → { code, … }
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -52,7 +53,7 @@ function argumentsOf(options) {
 
 export function start(user, options, ...words) {
     const line = [...user.prefix, path.join(build, 'confine'), ...argumentsOf(options), '--', ...words];
-    const child = spawn(line[0], line.slice(1), { stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(line[0], line.slice(1), { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
     const texts = { out: '', err: '' };
     const heard = [];
     const ended = new Promise((resolve, reject) => {
