@@ -29,7 +29,7 @@ static const struct str full = S(
 
 TEST(what_is_written_is_read_and_the_same)
 {
-    static const struct str texts[] = {
+    const struct str texts[] = {
         S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"]}"),
         S("{\"name\":\"a\",\"topic\":\"r\",\"url\":\"http://h\",\"headers\":{\"X\":\"y\","
           "\"Authorization\":{\"env\":\"T\",\"before\":\"Bearer \"}},"
