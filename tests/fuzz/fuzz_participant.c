@@ -387,7 +387,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         .call_timeout_ms = 60'000,
         .limits = { DEPTH, CALLS, PROPOSALS, PARTICIPANTS, 2, 4, 1 << 20 },
     };
-    struct fuzz fuzz = { .seat = { take, fence }, .now = { 1000, 1'800'000'000'000 } };
+    struct fuzz fuzz = { .seat = { .send = take, .fence = fence },
+                         .now = { 1000, 1'800'000'000'000 } };
     struct str rest = { (const char *)bytes, size };
 
     fuzz.occupant = occupant_new(&fuzz.seat, &settings, &ops, &fuzz);

@@ -191,8 +191,8 @@ void fake_seat_init(struct fake_seat *fake, const struct occupant_settings *sett
 {
     struct occupant_settings all = *settings;
 
-    *fake =
-        (struct fake_seat){ .seat = { take, fence }, .now = { 1000, 1'800'000'000'000 } };
+    *fake = (struct fake_seat){ .seat = { .send = take, .fence = fence },
+                                .now = { 1000, 1'800'000'000'000 } };
     buf_init(&fake->sent, ROOM);
     buf_init(&fake->told, ROOM);
     buf_init(&fake->last_told, ROOM);
