@@ -147,9 +147,10 @@ enum err mcp_message_read(struct str text, size_t max_depth, struct mcp_message 
 
 static bool is_array(struct str text)
 {
+    static const char blanks[] = { ' ', '\t', '\r', '\n' };
     size_t at = 0;
 
-    while (at < text.len && memchr(" \t\r\n", text.ptr[at], 4))
+    while (at < text.len && memchr(blanks, text.ptr[at], sizeof(blanks)))
         at++;
     return at < text.len && text.ptr[at] == '[';
 }
