@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store as its callers see it: opened, asked, handed things. The writers (turns.c,
- * writer.c) start with the first job or batch, so that a command that only looks up a token starts
- * no thread.
+ * writer.c) start with the first job or batch, so that a command that only looks up a
+ * token starts no thread.
  */
 #include "store/store.h"
 

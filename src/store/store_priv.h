@@ -79,8 +79,8 @@ struct store {
     struct store_writer *writing; /* the connection is its own; NULL: nobody's */
     pthread_t owner;              /* who has it, or had it last */
     uint64_t prompt_until_ms;     /* monotonic, as all below: whose turn it is */
-    uint64_t moved_ms; /* the queue began, or something of it was written */
-    uint64_t due_ms; /* there is something to sign or to remove */
+    uint64_t moved_ms;            /* the queue began, or something of it was written */
+    uint64_t due_ms;              /* there is something to sign or to remove */
     struct store_health health;
     struct indexer *indexer; /* SQLite: from the first record that was written */
 };

@@ -148,7 +148,8 @@ static void join_group(struct store *store, struct store_entry *entry)
 
 void store_commit(struct store *store, struct store_batch *batch)
 {
-    batch->entry = (struct store_entry){ .take = join_group, .can_wait = batch->can_wait };
+    batch->entry =
+        (struct store_entry){ .take = join_group, .can_wait = batch->can_wait };
     batch->bytes = sizeof(*batch) + batch->changes.len + batch->records.bytes.len;
     atomic_fetch_add(&store->queued, batch->bytes);
     hand_over(store, &batch->entry);
