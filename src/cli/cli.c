@@ -102,8 +102,8 @@ void cli_data_directory(const char *given, struct str configured, struct buf *ou
 
 /* What all commands that take part have in common. */
 static const char partaking_more[] =
-    "Without --server the local server is asked, as the person of its human.token unless\n"
-    "another token is given.\n"
+    "Without --server the local server is asked, as the person of its human.token\n"
+    "unless another token is given.\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the tool reports an error,\n"
     "4 refused, rejected or denied, 5 too late.\n";
 

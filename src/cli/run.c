@@ -34,20 +34,10 @@ static int add(const struct server_spec *spec, const char *data)
     buf_init(&body, TEXT_BYTES);
     server_spec_write(spec, &body);
     code = servers_ask(&server, "POST", S("/admin/servers"), buf_str(&body), &answer);
-    buf_done(&answer.body);
-    return code;
-}
-
-static int start(const char *name, const char *data)
-{
-    struct cli_server server = { .data = data };
-    struct cli_answer answer = {};
-    CLEANUP(buf_done) struct buf path;
-    int code;
-
-    buf_init(&path, PATH_BYTES);
-    servers_path(&path, name, "/start");
-    code = servers_ask(&server, "POST", buf_str(&path), S(""), &answer);
+    if (code == CLI_OK)
+        fprintf(stderr,
+                STR_FMT " is in " STR_FMT " from now on; `moot ps` tells how it is.\n",
+                STR_ARG(spec->name), STR_ARG(spec->topic));
     buf_done(&answer.body);
     return code;
 }
@@ -80,7 +70,8 @@ static int run(void *fields, char **words, size_t count)
     buf_init(&data, PATH_BYTES);
     cli_data_directory(o->data, S(""), &data);
     if (!o->what.as && !o->what.url && count <= 1)
-        return start(count ? words[0] : o->topic, buf_cstr(&data));
+        return servers_act(&(struct cli_server){ .data = buf_cstr(&data) },
+                           count ? words[0] : o->topic, "/start");
     return run_server(o, buf_cstr(&data), words, count);
 }
 

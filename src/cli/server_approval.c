@@ -41,6 +41,28 @@ static void put_warnings(struct buf *out, const struct server_spec *spec)
     }
 }
 
+/* Nobody is asked, but whoever runs this sees what he would have been shown to mind. It
+ * is no error that it cannot start from here: variables and programs of the gateway may
+ * be others, and a program may be installed later. */
+static void tell(const struct server_spec *spec)
+{
+    CLEANUP(xfreep) char *why = NULL;
+    CLEANUP(buf_done) struct buf out;
+    struct sandbox_plan *plan = NULL;
+
+    buf_init(&out, TEXT_BYTES * 6);
+    if (spec->url.len)
+        return;
+    if (server_plan_make(spec, &spec->command, NULL, NULL, &plan, &why)) {
+        buf_put(&out, S("warning: it cannot start: "));
+        plain_put(&out, str_of(why ? why : "no plan can be made"), PLAIN_LINE);
+        buf_putc(&out, '\n');
+    }
+    sandbox_plan_free(plan);
+    put_warnings(&out, spec);
+    fprintf(stderr, STR_FMT, STR_ARG(buf_str(&out)));
+}
+
 static int put_explanation(struct buf *out, const struct server_spec *spec)
 {
     CLEANUP(xfreep) char *why = NULL;
@@ -162,9 +184,13 @@ int server_options_approve(const struct server_options *options,
     buf_init(&digest, DIGEST_BYTES);
     put_digest(&digest, spec);
     (void)snprintf(path, sizeof(path), "%s/approved-commands", data);
-    if (is_approved(path, buf_str(&digest)))
+    if (is_approved(path, buf_str(&digest))) {
+        tell(spec);
         return CLI_OK;
-    if (!options->yes)
+    }
+    if (options->yes)
+        tell(spec);
+    else
         code = ask(spec);
     if (code)
         return code;

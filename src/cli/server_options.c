@@ -47,12 +47,18 @@ struct word {
 static int read_word(struct making *m, const char *option, const char *given,
                      const struct word *words, size_t count, int usual)
 {
+    CLEANUP(buf_done) struct buf known = {};
+
     if (!given)
         return usual;
     for (size_t i = 0; i < count; i++)
         if (strcmp(words[i].name, given) == 0)
             return words[i].value;
-    complain(m, option, given, "there is no such value");
+    buf_init(&known, PATH_BYTES);
+    buf_put(&known, S("there is"));
+    for (size_t i = 0; i < count; i++)
+        buf_putf(&known, "%s %s", i ? "," : "", words[i].name);
+    complain(m, option, given, buf_cstr(&known));
     return usual;
 }
 
@@ -72,7 +78,7 @@ static uint64_t read_number(struct making *m, const char *option, const char *gi
     uint64_t number = usual;
 
     if (given && (str_to_u64(str_of(given), max, &number) || number == 0))
-        complain(m, option, given, "this is no number that can be meant");
+        complain(m, option, given, "a number from 1 on is expected");
     return number;
 }
 
@@ -264,7 +270,11 @@ int server_options_read(const struct server_options *options, const char *topic,
     struct making m = {};
 
     if (!options->as) {
-        (void)cli_fail("--as NAME says whom the server is in the topic");
+        (void)cli_fail("--as NAME is missing: whom the server is in the topic");
+        return CLI_USAGE;
+    }
+    if (!count && !options->url) {
+        (void)cli_fail("there is no command: it comes last, behind --; or --url URL");
         return CLI_USAGE;
     }
     m.spec = server_spec_new(str_of(options->as));

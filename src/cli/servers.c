@@ -50,18 +50,49 @@ void servers_path(struct buf *out, const char *name, const char *what)
     buf_put(out, str_of(what));
 }
 
+static int no_gateway(const struct cli_server *server)
+{
+    return cli_fail("no gateway runs on %s; `moot serve` starts one, --data or --server "
+                    "name another",
+                    server->data);
+}
+
+/* Of what was asked about one server by name. */
+static int report(const struct cli_answer *answer, const char *name)
+{
+    if (answer->status == 404)
+        return cli_fail("there is no such server: %s; `moot ps` lists them", name);
+    return cli_report(answer);
+}
+
 int servers_ask(const struct cli_server *server, const char *method, struct str path,
                 struct str body, struct cli_answer *answer)
 {
     enum err err = cli_call(server, method, path, body, answer);
 
     if (err == ERR_NOT_FOUND)
-        return cli_fail("no server runs on %s; `moot serve` starts one, --server names "
-                        "another",
-                        server->data);
+        return no_gateway(server);
     if (err)
         return CLI_FAILED;
     return answer->status >= 400 ? cli_report(answer) : CLI_OK;
+}
+
+int servers_act(const struct cli_server *server, const char *name, const char *what)
+{
+    struct cli_answer answer = {};
+    CLEANUP(buf_done) struct buf path;
+    int code = CLI_FAILED;
+    enum err err;
+
+    buf_init(&path, PATH_BYTES);
+    servers_path(&path, name, what);
+    err = cli_call(server, *what ? "POST" : "DELETE", buf_str(&path), S(""), &answer);
+    if (err == ERR_NOT_FOUND)
+        code = no_gateway(server);
+    else if (!err)
+        code = answer.status >= 400 ? report(&answer, name) : CLI_OK;
+    buf_done(&answer.body);
+    return code;
 }
 
 /* --- ps --- */
@@ -204,7 +235,7 @@ static bool on_bytes(void *user, struct str piece)
 }
 
 static int read_logs(const struct cli_server *server, const struct servers_options *o,
-                     struct str path)
+                     const char *name, struct str path)
 {
     struct reading reading = { .options = o };
     struct cli_answer answer = {};
@@ -220,11 +251,11 @@ static int read_logs(const struct cli_server *server, const struct servers_optio
                                             .user = &reading },
                      &answer);
     if (err == ERR_NOT_FOUND)
-        code = cli_fail("no server runs on %s", server->data);
+        code = no_gateway(server);
     else if (err)
         code = CLI_FAILED;
     else if (answer.status >= 400)
-        code = cli_report(&answer);
+        code = report(&answer, name);
     buf_done(&answer.body);
     buf_done(&reading.rest);
     return code;
@@ -247,27 +278,19 @@ static int logs(void *fields, char **arguments, size_t count [[maybe_unused]])
     }
     servers_path(&path, arguments[0], "/logs");
     buf_putf(&path, "?lines=%llu&follow=%d", (unsigned long long)lines, o->follow);
-    return read_logs(&server, o, buf_str(&path));
+    return read_logs(&server, o, arguments[0], buf_str(&path));
 }
 
 /* --- stop, restart --- */
 
 static int act(const struct servers_options *o, const char *name, const char *what)
 {
-    struct cli_answer answer = {};
     CLEANUP(buf_done) struct buf data;
-    CLEANUP(buf_done) struct buf path;
     struct cli_server server;
-    int code;
 
     buf_init(&data, PATH_BYTES);
-    buf_init(&path, PATH_BYTES);
     server = servers_place(o, &data);
-    servers_path(&path, name, what);
-    code =
-        servers_ask(&server, *what ? "POST" : "DELETE", buf_str(&path), S(""), &answer);
-    buf_done(&answer.body);
-    return code;
+    return servers_act(&server, name, what);
 }
 
 struct stop_options {
@@ -329,7 +352,7 @@ const struct cli_command cli_logs = {
 const struct cli_command cli_stop = {
     .name = "stop",
     .usage = "NAME",
-    .summary = "stop an MCP server until it is restarted",
+    .summary = "stop an MCP server until `moot run NAME` or a restart",
     .options = stop_options,
     .option_count = COUNT(stop_options),
     .min_arguments = 1,

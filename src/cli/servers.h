@@ -27,6 +27,9 @@ void servers_path(struct buf *out, const char *name, const char *what);
 int servers_ask(const struct cli_server *server, const char *method, struct str path,
                 struct str body, struct cli_answer *answer);
 
+/* Has the server of that name do `what`: "/start", "/stop", "/restart"; "": go. */
+int servers_act(const struct cli_server *server, const char *name, const char *what);
+
 /* moot tools --server NAME: what it offers, and what is held. `approve`: a tool, or ""
  * for all; NULL: nothing. */
 int servers_show_tools(const struct cli_server *server, const char *name,

@@ -175,7 +175,8 @@ test('at the local server it makes a token of its own, and takes it back', async
 
 const refused = [
     ['nobody to be', ['room', '--', echo], 2, /--as/],
-    ['neither command nor url', ['room', '--as', 'tool'], 2, /command or a url/],
+    ['neither command nor url', ['room', '--as', 'tool'], 2, /no command.*--url/],
+    ['a level that there is not', ['room', '--as', 'tool', '--sandbox', 'some', '--', echo], 2, /strict, basic, off/],
     ['a secret among the arguments', ['room', '--as', 'tool', '--secret', 'KEY=hunter2', '--', echo], 2, /never from arguments/],
     ['a network that off cannot limit', ['room', '--as', 'tool', ...off, '--network', 'none', '--', echo], 2, /network/],
     ['a path that is not there', ['room', '--as', 'tool', '--read', '/no/such', '--', echo], 2, /\/no\/such/],

@@ -28,6 +28,8 @@ test('run looks before it starts anything, and starts for good', async () => {
     assert.equal((await run(...words.slice(0, 4), '--explain', ...words.slice(4))).status, 0);
     const end = await run(...words.slice(0, 4), '--yes', ...words.slice(4));
     assert.equal(end.status, 0, end.stderr);
+    assert.match(end.stderr, /^warning: there is no sandbox/m);
+    assert.match(end.stderr, /^tool is in room from now on/m);
     await expect(alice, (json) => json.from === 'tool' && json.kind === 'participant/status');
     assert.equal(textOf(await rpc.call('echo', { text: 'hi' })), 'hi');
 });
@@ -47,7 +49,7 @@ test('logs are read, and followed', async () => {
     await follower.line(/server +a line of noise/);
     follower.child.kill('SIGTERM');
     assert.match((await run('logs', 'tool', '--lines', '1')).stdout, /^\S+Z server +a line of noise\n$/);
-    assert.match((await run('logs', 'nobody')).stderr, /no such server/);
+    assert.match((await run('logs', 'nobody')).stderr, /no such server: nobody; `moot ps`/);
 });
 
 test('stop, run and restart do what they say', async () => {
@@ -88,4 +90,12 @@ test('stop --remove takes it away', async () => {
     assert.equal((await run('stop', '--remove', 'tool')).status, 0);
     await expect(alice, (json) => json.kind === 'system/presence' && json.payload.event === 'leave');
     assert.equal((await run('ps')).stdout.split('\n').length, 2);
+});
+
+test('whoever says --yes is told what stands in the way', async () => {
+    const { status, stderr } = await run('run', 'room', '--as', 'none', '--sandbox', 'off', '--yes', '--', '/no/such/program');
+
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, /^warning: it cannot start: there is no program \/no\/such\/program$/m);
+    assert.equal((await run('stop', '--remove', 'none')).status, 0);
 });
