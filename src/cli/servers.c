@@ -20,6 +20,7 @@ enum {
     LINE_BYTES = 1 << 20,
     PLAIN_BYTES = LINE_BYTES * 6,
     FOLLOW_MS = 24 * 3600 * 1000,
+    WIDEST = 40,
 };
 
 #define OPT(member) CLI_AT(struct servers_options, member)
@@ -100,18 +101,16 @@ int servers_act(const struct cli_server *server, const char *name, const char *w
 /* clang-format off */
 static const struct column {
     struct str title, member;
-    size_t width;
 } columns[] = {
-    { S("NAME"),     S("name"),     16 },
-    { S("TOPIC"),    S("topic"),    16 },
-    { S("STATE"),    S("state"),    10 },
-    { S("ERA"),      S("era"),      7 },
-    { S("TOOLS"),    S("tools"),    6 },
-    { S("HELD"),     S("held"),     5 },
-    { S("CALLS"),    S("calls"),    8 },
-    { S("ERRORS"),   S("errors"),   7 },
-    { S("RESTARTS"), S("restarts"), 9 },
-    { S("WHY"),      S("why"),      0 },
+    { S("NAME"),     S("name") },
+    { S("TOPIC"),    S("topic") },
+    { S("STATE"),    S("state") },
+    { S("ERA"),      S("era") },
+    { S("TOOLS"),    S("tools") },
+    { S("HELD"),     S("held") },
+    { S("CALLS"),    S("calls") },
+    { S("ERRORS"),   S("errors") },
+    { S("RESTARTS"), S("restarts") },
 };
 /* clang-format on */
 
@@ -122,43 +121,73 @@ static void end_line(struct buf *out)
     buf_putc(out, '\n');
 }
 
-static void put_cell(struct buf *out, const struct column *column, struct str text)
+static struct str cell_of(const struct json *server, size_t column)
 {
-    if (column->width && text.len >= column->width)
-        (void)cell_put_cut(out, text, column->width - 1);
-    else
-        (void)cell_put(out, text, column->width);
-    if (column->width && text.len >= column->width)
-        buf_putc(out, ' ');
+    const struct json *value = json_find(server, columns[column].member);
+    bool is_shown = value && value->text.len > 0 &&
+                    (value->type == JSON_STRING || value->type == JSON_NUMBER);
+
+    return is_shown ? value->text : S("-");
 }
 
-static void put_server(struct buf *out, const struct json *server)
+static size_t width_of(const struct json *list, size_t column)
 {
-    for (size_t i = 0; i < COUNT(columns); i++) {
-        const struct json *value = json_find(server, columns[i].member);
-        bool is_shown =
-            value && (value->type == JSON_STRING || value->type == JSON_NUMBER);
+    size_t width = columns[column].title.len;
+    CLEANUP(buf_done) struct buf cell;
 
-        put_cell(out, &columns[i], is_shown ? value->text : S(""));
+    buf_init(&cell, TEXT_BYTES);
+    JSON_FOREACH(server, list) {
+        size_t count = cell_put_cut(&cell, cell_of(server, column), WIDEST);
+
+        width = count > width ? count : width;
+        buf_clear(&cell);
     }
+    return width;
+}
+
+static void put_cell(struct buf *out, struct str text, size_t width)
+{
+    size_t count = cell_put_cut(out, text, width);
+
+    (void)cell_put(out, S(""), width + 2 - count);
+}
+
+/* A line of figures and, where there is something to say, a sentence below it. */
+static void put_server(struct buf *out, const struct json *server, const size_t *widths)
+{
+    struct str why = json_text(json_find(server, S("why")));
+
+    for (size_t i = 0; i < COUNT(columns); i++)
+        put_cell(out, cell_of(server, i), widths[i]);
     end_line(out);
+    if (!why.len)
+        return;
+    buf_put(out, S("  "));
+    plain_put(out, why, PLAIN_LINE);
+    buf_putc(out, '\n');
 }
 
 static int put_list(struct buf *out, struct str body)
 {
     CLEANUP(arena_done) struct arena arena;
     const struct json *root, *list;
+    size_t widths[COUNT(columns)];
 
     arena_init(&arena, TREE_BYTES);
     if (json_parse(body, &arena, &root, NULL))
         return cli_fail("the server's answer cannot be read");
     list = json_find(root, S("servers"));
-    for (size_t i = 0; i < COUNT(columns); i++)
-        (void)cell_put(out, columns[i].title, columns[i].width);
+    if (!list || list->type != JSON_ARRAY)
+        return cli_fail("the server's answer cannot be read");
+    for (size_t i = 0; i < COUNT(columns); i++) {
+        widths[i] = width_of(list, i);
+        put_cell(out, columns[i].title, widths[i]);
+    }
     end_line(out);
-    if (list && list->type == JSON_ARRAY)
-        JSON_FOREACH(server, list)
-            put_server(out, server);
+    JSON_FOREACH(server, list)
+        put_server(out, server, widths);
+    if (!list->first)
+        fputs("There is none; `moot run` adds one.\n", stderr);
     return CLI_OK;
 }
 

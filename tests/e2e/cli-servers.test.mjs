@@ -39,6 +39,7 @@ test('ps tells how it is', async () => {
 
     assert.match(stdout, /^NAME +TOPIC +STATE +ERA/);
     assert.match(stdout, /^tool +room +ready +legacy +\d+ /m);
+    assert.ok(stdout.split('\n').every((line) => line.length <= 80), 'as wide as a terminal');
 });
 
 test('logs are read, and followed', async () => {
@@ -60,6 +61,7 @@ test('stop, run and restart do what they say', async () => {
     assert.equal((await run('stop', 'tool')).status, 0);
     assert.equal((await rpc.error('tools/call', { name: 'pid', arguments: {} })).code, -32603);
     assert.equal(await state(), 'stopped');
+    assert.match((await run('ps')).stdout, /^tool .*\n {2}an administrator stopped it\n/m);
     assert.equal((await run('run', 'tool')).status, 0);
     assert.match(textOf(await rpc.call('pid')), /^\d+$/);
     assert.match((await run('stop', 'nobody')).stderr, /no such server/);
