@@ -466,7 +466,8 @@ static void seat_on_lost(void *user, bool is_final, const char *why)
     struct bridge *b = user;
 
     occupant_lost(b->occupant, is_final, bridge_now(b));
-    bridge_note(b, "the room is lost: %s", why);
+    if (!b->is_leaving)
+        bridge_note(b, "the room is lost: %s", why);
     bridge_settle(b);
 }
 

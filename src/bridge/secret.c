@@ -57,8 +57,13 @@ static enum err read_file(const struct server_variable *variable, struct arena *
     char *text;
     ssize_t len;
 
-    if (fd < 0 || fstat(fd, &status))
-        return refuse(variable, ERR_NOT_FOUND, strerrordesc_np(errno), ret_why);
+    if (fd < 0 || fstat(fd, &status)) {
+        char what[128];
+
+        (void)snprintf(what, sizeof(what), "cannot be opened: %s",
+                       strerrordesc_np(errno));
+        return refuse(variable, ERR_NOT_FOUND, what, ret_why);
+    }
     if (!S_ISREG(status.st_mode) || status.st_size > SECRET_MAX)
         return refuse(variable, ERR_INVALID, "is no file of at most 64 KiB", ret_why);
     text = arena_alloc(arena, SECRET_MAX + 1);

@@ -133,6 +133,9 @@ static void on_begin(void *user, bool resumes)
 {
     struct running *r = user;
 
+    if (!r->was_welcome)
+        fprintf(stderr, "moot: " STR_FMT " is in %s\n", STR_ARG(r->spec->id),
+                r->options->session.topic);
     r->was_welcome = true;
     bridge_seat_ops.on_begin(r->bridge, resumes);
 }
