@@ -56,8 +56,8 @@ static void explain_command(const struct sandbox_plan *plan, struct buf *out)
 static void explain_level(const struct sandbox_plan *plan, struct buf *out)
 {
     static const char *const levels[] = {
-        "strict: its own file system, processes and network; a filter of system calls",
-        "basic: Landlock and a filter of system calls",
+        "strict: files, processes, network of its own; filtered system calls",
+        "basic: Landlock; filtered system calls",
         "OFF: it may do whatever the user may that it runs as",
     };
 
@@ -173,10 +173,10 @@ static const char *enforcement(const struct sandbox_plan *plan)
 static void explain_limits(const struct sandbox_plan *plan, struct buf *out)
 {
     put_head(out, "limits");
-    buf_putf(out,
-             "memory %zu MiB, %zu processes, %u %% of a processor, %zu open files, "
-             "%zu MiB per file, no core dumps\n",
-             plan->memory >> 20, plan->processes, plan->cpu_percent, plan->files,
+    buf_putf(out, "memory %zu MiB, %zu processes, %u %% of a processor,\n",
+             plan->memory >> 20, plan->processes, plan->cpu_percent);
+    put_head(out, "");
+    buf_putf(out, "%zu open files, %zu MiB per file, no core dumps,\n", plan->files,
              plan->file_bytes >> 20);
     put_head(out, "");
     buf_putf(out, "%s\n", enforcement(plan));

@@ -3,6 +3,7 @@
  * What a person should look at twice before a command runs. Nothing here changes or
  * forbids anything: the sandbox does, and what it does not is the operator's to judge.
  */
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,6 +280,31 @@ static bool is_permitted(const struct permit *permit, struct str path)
     return str_starts(path, S("/usr/"));
 }
 
+static bool names_a_file(struct str word)
+{
+    return str_find(word, '/', 0) < word.len || str_ends(word, S(".js")) ||
+           str_ends(word, S(".py"));
+}
+
+/* Files that are here, but not where it starts. */
+static void check_relative(struct warnings *w)
+{
+    struct str folder = w->command->folder.len ? w->command->folder : w->permit->home;
+
+    for (size_t i = 1; i < w->command->count && folder.len; i++) {
+        struct str word = w->command->words[i];
+        CLEANUP(xfreep) char *here = str_dup(word);
+        char there[PATH_MAX];
+
+        if (!names_a_file(word) || word.ptr[0] == '/' || access(here, F_OK))
+            continue;
+        (void)snprintf(there, sizeof(there), STR_FMT "/%s", STR_ARG(folder), here);
+        if (access(there, F_OK))
+            warn(w, STR_FMT " is not there where it starts: write the whole path",
+                 STR_ARG(word));
+    }
+}
+
 /* The commonest mistake: a file that is named, but not permitted. */
 static void check_unseen(struct warnings *w)
 {
@@ -289,8 +315,7 @@ static void check_unseen(struct warnings *w)
         CLEANUP(xfreep) char *text = str_dup(word);
         CLEANUP(xfreep) char *real = NULL;
 
-        if (str_find(word, '/', 0) == word.len && !str_ends(word, S(".js")) &&
-            !str_ends(word, S(".py")))
+        if (!names_a_file(word))
             continue;
         real = realpath(text, NULL);
         if (real && !is_permitted(w->permit, str_of(real)) &&
@@ -331,6 +356,7 @@ size_t sandbox_warnings(const struct sandbox_command *command,
     check_words(&w);
     check_secrets(&w);
     check_package(&w);
+    check_relative(&w);
     check_unseen(&w);
     return w.count;
 }

@@ -124,3 +124,14 @@ TEST(files_that_are_named_but_not_permitted_are_pointed_out)
                    &(struct permit){ .read = passwd, .read_count = 1 }, ""));
     CHECK(!is_said("server~/no/such/file", &strict, ""));
 }
+
+TEST(files_that_are_here_but_not_where_it_starts_are_pointed_out)
+{
+    const struct permit elsewhere = { .home = S("/no/such/folder") };
+    const struct permit here = { .home = S(".") };
+
+    CHECK(is_said("server~./", &elsewhere, "./ is not there where it starts"));
+    CHECK(!is_said("server~./", &here, "where it starts"));
+    CHECK(!is_said("server~./no-such-file", &elsewhere, "where it starts"));
+    CHECK(!is_said("server~/etc/passwd", &elsewhere, "where it starts"));
+}
