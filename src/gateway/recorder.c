@@ -307,19 +307,32 @@ bool recorder_is_able(const struct worker *worker)
     return !store_is_failing(store) && store_queued(store) / 2 <= max;
 }
 
-bool recorder_drops(struct live_room *room)
+bool recorder_takes(struct live_room *room)
 {
-    if (!is_full(room->worker))
+    struct worker *worker = room->worker;
+    enum audit_mode mode = room->settings->audit;
+
+    if (mode == AUDIT_OFF || worker->recorder.is_closed)
         return false;
-    drop(room->worker, room, room->room.topic.name);
-    return true;
+    if (mode == AUDIT_REQUIRED || !is_full(worker))
+        return true;
+    drop(worker, room, room->room.topic.name);
+    return false;
+}
+
+uint64_t recorder_keep(struct worker *worker, enum audit_mode mode,
+                       const struct audit_record *record)
+{
+    bool is_awaited = mode == AUDIT_REQUIRED;
+
+    add_record(worker, is_awaited ? open_awaited(worker) : open_unawaited(worker),
+               record);
+    return is_awaited ? worker->recorder.ticket : 0;
 }
 
 uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
                        const struct audit_record *record)
 {
-    bool is_awaited = mode == AUDIT_REQUIRED;
-
     if (mode == AUDIT_OFF || worker->recorder.is_closed)
         return 0;
     if (mode == AUDIT_ASYNC && is_full(worker)) {
@@ -327,9 +340,7 @@ uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
              record->topic);
         return 0;
     }
-    add_record(worker, is_awaited ? open_awaited(worker) : open_unawaited(worker),
-               record);
-    return is_awaited ? worker->recorder.ticket : 0;
+    return recorder_keep(worker, mode, record);
 }
 
 void recorder_note_stray(struct worker *worker, const struct audit_record *record)

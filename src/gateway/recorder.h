@@ -51,13 +51,16 @@ void recorder_done(struct worker *worker);
 /* The worker's settings are new. */
 void recorder_apply(struct worker *worker);
 
-/* Is there no place for a record of this room? That it was dropped is then noted. */
-bool recorder_drops(struct live_room *room);
-
 /* Notes a record: at_ms and what the writer fills in are left empty. Returns the ticket
  * to wait for; 0: there is nothing to wait for. Only what is AUDIT_ASYNC may be dropped.
  */
 uint64_t recorder_note(struct worker *worker, enum audit_mode mode,
+                       const struct audit_record *record);
+
+/* The same in two steps, for the many: whether a record of this room is taken (that it
+ * was dropped is noted), and only then the record, which has to be made up. */
+bool recorder_takes(struct live_room *room);
+uint64_t recorder_keep(struct worker *worker, enum audit_mode mode,
                        const struct audit_record *record);
 
 /* The same, in passing, for what no limit of its own holds back, such as envelopes that

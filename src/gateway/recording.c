@@ -56,9 +56,9 @@ static uint64_t note_admitted(struct live_room *room, struct admission *a,
                               struct str text)
 {
     /* Before the record is made up: where the disk is far behind, most are dropped. */
-    if (room->settings->audit == AUDIT_ASYNC && recorder_drops(room))
+    if (!recorder_takes(room))
         return 0;
-    return recorder_note(room->worker, room->settings->audit,
+    return recorder_keep(room->worker, room->settings->audit,
                          &(struct audit_record){ .event = AUDIT_ENVELOPE,
                                                  .topic = a->room->topic.name,
                                                  .participant = a->sender->id,
