@@ -27,7 +27,7 @@ struct audit_place {
     { "--file",       "FILE", "read a copy of audit.db or an export; - for standard input", CLI_AT(type, place.file) }, \
     { "--data",       "DIR",  "data directory of the server",               CLI_AT(type, place.data) },           \
     { "--config",     "FILE", "settings of the server, where its store is PostgreSQL", CLI_AT(type, place.config) },     \
-    { "--server",     "URL",  "another server, https://HOST:PORT, with a token of its own", CLI_AT(type, place.server) }, \
+    { "--server",     "URL",  "another server, https://HOST:PORT, with its own token", CLI_AT(type, place.server) }, \
     { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",   CLI_AT(type, place.token_file) },     \
     { "--ca",         "FILE", "https: trust these certificates, not the system's", CLI_AT(type, place.ca) }
 /* clang-format on */

@@ -22,7 +22,7 @@ struct cli_server {
 /* clang-format off */
 #define CLI_WHERE(type)                                                                          \
     { "--data",       "DIR",  "data directory of the server",               CLI_AT(type, data) },   \
-    { "--server",     "URL",  "another server, https://HOST:PORT, with a token of its own", CLI_AT(type, server) }, \
+    { "--server",     "URL",  "another server, https://HOST:PORT, with its own token", CLI_AT(type, server) }, \
     { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",   CLI_AT(type, token_file) }, \
     { "--ca",         "FILE", "https: trust these certificates, not the system's", CLI_AT(type, ca) }
 /* clang-format on */

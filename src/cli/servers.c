@@ -186,8 +186,6 @@ static int put_list(struct buf *out, struct str body)
     end_line(out);
     JSON_FOREACH(server, list)
         put_server(out, server, widths);
-    if (!list->first)
-        fputs("There is none; `moot run` adds one.\n", stderr);
     return CLI_OK;
 }
 
@@ -220,6 +218,10 @@ static int ps(void *fields, char **arguments [[maybe_unused]],
     code = servers_ask(&server, "GET", S("/admin/servers"), S(""), &answer);
     if (code == CLI_OK)
         code = print_body(o, buf_str(&answer.body), put_list);
+    (void)fflush(stdout);
+    if (code == CLI_OK && !o->json &&
+        str_eq(buf_str(&answer.body), S("{\"servers\":[]}")))
+        fputs("There is none; `moot run` adds one.\n", stderr);
     buf_done(&answer.body);
     return code;
 }
@@ -332,7 +334,7 @@ static const struct cli_option stop_options[] = {
       CLI_AT(struct stop_options, remove) },
     { "--data", "DIR", "data directory of the server",
       CLI_AT(struct stop_options, where.data) },
-    { "--server", "URL", "another server, https://HOST:PORT, with a token of its own",
+    { "--server", "URL", "another server, https://HOST:PORT, with its own token",
       CLI_AT(struct stop_options, where.server) },
     { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",
       CLI_AT(struct stop_options, where.token_file) },

@@ -23,7 +23,10 @@ const state = async () => JSON.parse((await run('ps', '--json')).stdout).servers
 test('run looks before it starts anything, and starts for good', async () => {
     const words = ['run', 'room', '--as', 'tool', '--sandbox', 'off', '--', echo, '--legacy'];
 
-    assert.equal((await run('ps')).stdout.split('\n').length, 2, 'the titles alone');
+    const none = await run('ps');
+
+    assert.equal(none.stdout.split('\n').length, 2, 'the titles alone');
+    assert.match(none.stderr, /`moot run` adds one/);
     assert.match((await run(...words)).stderr, /--explain/);
     assert.equal((await run(...words.slice(0, 4), '--explain', ...words.slice(4))).status, 0);
     const end = await run(...words.slice(0, 4), '--yes', ...words.slice(4));
