@@ -110,7 +110,9 @@ static void recall(struct sign_in_desk *desk)
 static void open_oauth(struct sign_in_desk *desk, struct loop *loop, struct fetch *fetch,
                        const struct server_spec *spec, struct str secret)
 {
-    static const struct oauth_ops ops = { on_sign_in, on_signed_in, on_keep };
+    static const struct oauth_ops ops = { .on_sign_in = on_sign_in,
+                                          .on_signed_in = on_signed_in,
+                                          .on_keep = on_keep };
     struct oauth_settings settings = {
         .server_url = spec->url,
         .client_name = S("Moot"),

@@ -191,6 +191,8 @@ static void take_token(struct oauth *o, const struct token_document *token)
     o->grant.ends_ms =
         token->lasts_s == UINT64_MAX ? 0 : loop_wall_ms(o->loop) + token->lasts_s * 1000;
     o->tried_ms = loop_now_ms(o->loop);
+    o->had_sign_in |= o->is_missed;
+    o->is_missed = false;
     oauth_use_grant(o);
     oauth_finish(o, OK, "");
 }
@@ -258,8 +260,6 @@ static void sign_in(struct oauth *o)
     struct sign_in sign_in;
 
     buf_init(&url, URL_BYTES);
-    if (!o->ops.on_sign_in)
-        return fail(o, "the server wants a sign-in, and nobody is there");
     o->scope = scope_of(o);
     o->state = nonce(o);
     o->verifier = nonce(o);
@@ -397,11 +397,24 @@ static void use_given_client(struct oauth *o)
                                             .client_secret = str_of(o->client_secret) });
 }
 
+static bool is_attended(const struct oauth *o)
+{
+    return o->ops.on_sign_in && *o->redirect_uri;
+}
+
+static void miss(struct oauth *o)
+{
+    o->is_missed = true;
+    fail(o, "the server wants a sign-in, and nobody is there");
+}
+
 /* AUTH-C03: given beforehand, a document of ours, what was registered, registering. */
 static void find_client(struct oauth *o)
 {
     struct client_document client = { .client_id = str_of(o->metadata_url) };
 
+    if (!is_attended(o))
+        return miss(o);
     if (*o->client_id)
         return use_given_client(o);
     if (o->document.takes_metadata_urls && client.client_id.len)
@@ -593,6 +606,9 @@ void flow_begin(struct oauth *o, const struct challenge *challenge)
         return fail(o, "the address of the server is none");
     if (o->is_step_up && o->challenge.scope.len == 0)
         return fail(o, "the server refuses, and asks for no other scope");
+    if (o->is_missed && !is_attended(o) &&
+        oauth_grant_get(&o->grant, GRANT_REFRESH_TOKEN).len == 0)
+        return miss(o); /* as before: nobody else is asked again */
     if (is_in_vain(o))
         return fail(o, "the server refused every token that it was shown");
     find_resource(o);

@@ -118,6 +118,39 @@ static bool take_waiter(struct link *list, struct waiter *ret)
     return true;
 }
 
+static void clear_way(struct oauth *oauth)
+{
+    arena_done(&oauth->arena);
+    arena_init(&oauth->arena, OAUTH_MAX_FLOW);
+    buf_done(&oauth->answer);
+}
+
+static void set_redirect(struct oauth *oauth, struct str uri)
+{
+    free(oauth->redirect_uri);
+    oauth->redirect_uri = str_dup(uri);
+}
+
+static void end_visit(struct oauth *oauth)
+{
+    if (oauth->is_visited)
+        set_redirect(oauth, S(""));
+    oauth->is_visited = false;
+}
+
+static void tell_owner(struct oauth *oauth)
+{
+    bool had_sign_in = oauth->had_sign_in;
+    bool is_news = oauth->is_missed && !oauth->was_told;
+
+    oauth->had_sign_in = false;
+    oauth->was_told = oauth->is_missed;
+    if (had_sign_in && oauth->ops.on_signed_in)
+        oauth->ops.on_signed_in(oauth->user, oauth->outcome, oauth->why);
+    if (is_news && oauth->ops.on_missed)
+        oauth->ops.on_missed(oauth->user);
+}
+
 static void tell(struct loop_task *task)
 {
     struct oauth *oauth = CONTAINER_OF(task, struct oauth, tell);
@@ -125,15 +158,19 @@ static void tell(struct loop_task *task)
     const char *why = oauth->why;
     struct waiter waiter;
 
-    arena_done(&oauth->arena);
-    arena_init(&oauth->arena, OAUTH_MAX_FLOW);
-    buf_done(&oauth->answer);
+    clear_way(oauth);
     list_splice(&oauth->telling, &oauth->waiters);
-    if (oauth->had_sign_in && oauth->ops.on_signed_in)
-        oauth->ops.on_signed_in(oauth->user, err, why);
-    oauth->had_sign_in = false;
+    end_visit(oauth);
+    tell_owner(oauth);
     while (take_waiter(&oauth->telling, &waiter))
         waiter.on_done(waiter.user, err, why);
+}
+
+/* One that is too long is forgotten: the server describes itself elsewhere as well. */
+static void remember(struct oauth *oauth, const struct challenge *challenge)
+{
+    buf_clear(&oauth->asked);
+    (void)buf_append(&oauth->asked, challenge->www_authenticate);
 }
 
 static void renew(struct credential *credential, const struct challenge *challenge,
@@ -147,6 +184,7 @@ static void renew(struct credential *credential, const struct challenge *challen
     list_append(&oauth->waiters, &waiter->link);
     if (oauth->step != OAUTH_IDLE || link_is_set(&oauth->tell.link))
         return;
+    remember(oauth, challenge);
     if (challenge->used.ptr && header.len && !str_eq_secret(challenge->used, header))
         oauth_finish(oauth, OK, "");
     else
@@ -200,6 +238,7 @@ struct oauth *oauth_new(struct loop *loop, struct fetch *fetch,
     oauth->has_server = !uri_parse(str_of(oauth->server_url), &oauth->server);
     buf_init(&oauth->header, HEADER_BYTES);
     buf_init(&oauth->answer, OAUTH_MAX_ANSWER);
+    buf_init(&oauth->asked, OAUTH_MAX_ASKED);
     arena_init(&oauth->arena, OAUTH_MAX_FLOW);
     list_init(&oauth->waiters);
     list_init(&oauth->telling);
@@ -235,6 +274,7 @@ void oauth_free(struct oauth *oauth)
     set_header(oauth); /* wipes it */
     buf_done(&oauth->header);
     buf_done(&oauth->answer);
+    buf_done(&oauth->asked);
     arena_done(&oauth->arena);
     free_texts(oauth);
     free(oauth);
@@ -275,6 +315,32 @@ enum err oauth_restore(struct oauth *oauth, struct str json)
 struct credential *oauth_credential(struct oauth *oauth)
 {
     return &oauth->credential;
+}
+
+/* Whoever waits goes on waiting. */
+static void abandon(struct oauth *oauth)
+{
+    if (oauth->call)
+        fetch_cancel(TAKE(oauth->call));
+    loop_timer_clear(oauth->loop, &oauth->patience);
+    list_remove(&oauth->tell.link);
+    oauth->step = OAUTH_IDLE;
+    clear_way(oauth);
+}
+
+void oauth_sign_in(struct oauth *oauth, struct str redirect_uri)
+{
+    struct challenge challenge = { .status = 401,
+                                   .www_authenticate = buf_str(&oauth->asked) };
+
+    abandon(oauth);
+    set_redirect(oauth, redirect_uri);
+    oauth->is_visited = true;
+    oauth->had_sign_in = true;
+    oauth->attempts = 0;
+    oauth->refusals = 0;
+    flow_begin(oauth, &challenge);
+    oauth->has_refreshed = true; /* what there is is not what is wanted */
 }
 
 enum err oauth_returned(struct oauth *oauth, struct str query, const char **ret_why)

@@ -30,7 +30,8 @@ enum oauth_revision { OAUTH_2025_03_26, OAUTH_2025_11_25, OAUTH_2026_07_28 };
 struct oauth_settings {
     struct str server_url; /* the resource, before it is made canonical */
     struct str client_name;
-    struct str redirect_uri;  /* where oauth_returned() is called from */
+    struct str redirect_uri;  /* where oauth_returned() is called from; "": nobody is
+                               * there until oauth_sign_in() */
     struct str client_id;     /* registered beforehand; "" as the next ones: not */
     struct str client_secret; /* wiped at the end */
     struct str metadata_url;  /* CIMD: what is used as client id where that is possible */
@@ -43,7 +44,11 @@ struct oauth_ops {
     /* A person must go there (https, or http on loopback); the whole address is shown,
      * never opened through a shell. NULL: nobody is there, and it fails. */
     void (*on_sign_in)(void *user, struct str url);
-    /* The sign-in is over, one way or the other. May be NULL. */
+    /* A person is needed, and nobody is there. Once, until there is a token again. May
+     * be NULL. */
+    void (*on_missed)(void *user);
+    /* The sign-in is over, one way or the other; or what was missed is no longer needed.
+     * May be NULL. */
     void (*on_signed_in)(void *user, enum err err, const char *why);
     /* To be kept, sealed (crypto_seal); holds tokens and the client's registration. */
     void (*on_keep)(void *user, struct str json);
@@ -58,6 +63,11 @@ void oauth_free(struct oauth *oauth);
 enum err oauth_restore(struct oauth *oauth, struct str json);
 
 struct credential *oauth_credential(struct oauth *oauth);
+
+/* Somebody is there for once, and comes back to that address: the way to a token begins
+ * anew, with what the server asked for last. on_sign_in says where to go, on_signed_in
+ * how it ended; neither comes inside. A sign-in that was under way no longer counts. */
+void oauth_sign_in(struct oauth *oauth, struct str redirect_uri);
 
 /* The query with which the browser came back. ERR_INVALID: it belongs to no sign-in of
  * ours (state), or another issuer answered. */

@@ -22,6 +22,7 @@ enum {
     OAUTH_LEAST_MS = 10'000,     /* … but not sooner than after this */
     OAUTH_CALL_MS = 30'000,      /* for each call */
     OAUTH_MAX_ANSWER = 64 << 10, /* bytes of a document */
+    OAUTH_MAX_ASKED = 16 << 10,  /* … of a challenge that is remembered */
     OAUTH_MAX_FLOW = 8 << 20,    /* memory of one way to a token */
     OAUTH_MAX_CANDIDATES = 3 + 1,
 };
@@ -56,6 +57,11 @@ struct oauth {
     struct buf header; /* "Bearer …", or "" */
     struct loop_timer refresh, patience;
     struct link waiters, telling;
+
+    struct buf asked; /* the challenge that was heard last */
+    bool is_visited;  /* redirect_uri is there for this one sign-in */
+    bool is_missed;   /* a person was needed, and nobody was there … */
+    bool was_told;    /* … which on_missed said */
 
     unsigned attempts, refusals; /* in a row; of scopes that were asked for */
     bool has_refreshed;          /* in this row */

@@ -58,6 +58,8 @@ struct stage {
     size_t done;
     enum err err;
     bool is_alone; /* nobody signs in */
+    bool is_away;  /* nobody is there until oauth_sign_in() */
+    size_t missed, signed_in;
 };
 
 struct visitor {
@@ -167,6 +169,19 @@ static void on_sign_in(void *user, struct str url)
     buf_put(&stage->sign_in, url);
 }
 
+static void on_missed(void *user)
+{
+    ((struct stage *)user)->missed++;
+}
+
+static void on_signed_in(void *user, enum err err, const char *why [[maybe_unused]])
+{
+    struct stage *stage = user;
+
+    stage->signed_in++;
+    stage->err = err;
+}
+
 static void on_keep(void *user, struct str json)
 {
     struct stage *stage = user;
@@ -192,19 +207,22 @@ static void stage_set_time(struct stage *stage, uint64_t more_ms)
 static void stage_open_oauth(struct stage *stage, const char *client_id)
 {
     struct oauth_ops ops = { .on_sign_in = stage->is_alone ? NULL : on_sign_in,
+                             .on_missed = on_missed,
+                             .on_signed_in = on_signed_in,
                              .on_keep = on_keep };
     char url[100];
 
     (void)snprintf(url, sizeof(url), "%s/mcp", stage->url);
-    stage->oauth = oauth_new(stage->loop, stage->fetch,
-                             &(struct oauth_settings){
-                                 .server_url = str_of(url),
-                                 .client_name = S("Moot"),
-                                 .redirect_uri = S("http://127.0.0.1:1/callback"),
-                                 .client_id = str_of(client_id),
-                                 .sign_in_ms = 60'000,
-                             },
-                             &ops, stage);
+    stage->oauth = oauth_new(
+        stage->loop, stage->fetch,
+        &(struct oauth_settings){
+            .server_url = str_of(url),
+            .client_name = S("Moot"),
+            .redirect_uri = stage->is_away ? S("") : S("http://127.0.0.1:1/callback"),
+            .client_id = str_of(client_id),
+            .sign_in_ms = 60'000,
+        },
+        &ops, stage);
 }
 
 static void stage_open(struct stage *stage, const char *client_id)
@@ -576,6 +594,62 @@ TEST(where_nobody_is_there_nobody_is_asked)
     renew(&stage, 401, "Bearer");
     turn_until(&stage, &stage.done, 1);
     CHECK_INT(stage.err, ERR_FORBIDDEN);
+    CHECK_INT(stage.missed, 1);
+    CHECK(!was_asked(&stage, "/register"));
+    stage_close(&stage);
+}
+
+TEST(whoever_comes_later_signs_in_with_what_was_asked_for)
+{
+    struct stage stage = { .is_away = true };
+
+    stage_open(&stage, "");
+    renew(&stage, 401, "Bearer scope=\"tools\"");
+    turn_until(&stage, &stage.done, 1);
+    CHECK_INT(stage.err, ERR_FORBIDDEN);
+    CHECK_INT(stage.missed, 1);
+    CHECK(!was_asked(&stage, "/register"));
+    buf_clear(&stage.asked);
+    renew(&stage, 401, "Bearer scope=\"tools\"");
+    turn_until(&stage, &stage.done, 2);
+    CHECK_INT(stage.missed, 1); /* told once */
+    CHECK_INT(stage.asked.len, 0);
+    oauth_sign_in(stage.oauth, S("http://127.0.0.1:2/here"));
+    turn_until(&stage, &stage.sign_ins, 1);
+    CHECK_STR(parameter(&stage, S("redirect_uri")),
+              S("http%3A%2F%2F127.0.0.1%3A2%2Fhere"));
+    CHECK_STR(parameter(&stage, S("scope")), S("tools"));
+    CHECK_INT(come_back(&stage, ""), OK);
+    turn_until(&stage, &stage.signed_in, 1);
+    CHECK_INT(stage.err, OK);
+    CHECK_STR(current(&stage), S("Bearer t1"));
+    stage_close(&stage);
+}
+
+TEST(of_two_sign_ins_the_later_one_counts_and_those_who_wait_are_told)
+{
+    struct stage stage = { .is_away = true };
+    const char *why;
+    char first[200];
+
+    stage_open(&stage, "");
+    oauth_sign_in(stage.oauth, S("http://127.0.0.1:2/here"));
+    turn_until(&stage, &stage.sign_ins, 1);
+    (void)snprintf(first, sizeof(first), "code=c&state=" STR_FMT,
+                   STR_ARG(parameter(&stage, S("state"))));
+    renew(&stage, 401, "Bearer");
+    oauth_sign_in(stage.oauth, S("http://127.0.0.1:2/here"));
+    turn_until(&stage, &stage.sign_ins, 2);
+    CHECK_INT(oauth_returned(stage.oauth, str_of(first), &why), ERR_INVALID);
+    CHECK_INT(come_back(&stage, ""), OK);
+    turn_until(&stage, &stage.done, 1);
+    CHECK_INT(stage.err, OK);
+    CHECK_INT(stage.signed_in, 1);
+    stage.err = OK;
+    renew(&stage, 403, "Bearer error=\"insufficient_scope\", scope=\"more\"");
+    turn_until(&stage, &stage.done, 2);
+    CHECK_INT(stage.err, ERR_FORBIDDEN); /* he has gone again */
+    CHECK_INT(stage.missed, 1);
     stage_close(&stage);
 }
 
