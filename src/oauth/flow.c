@@ -292,11 +292,13 @@ static enum err give_up(struct oauth *o, const char *why, const char **ret_why)
 enum err flow_returned(struct oauth *o, struct str query, const char **ret_why)
 {
     struct token_request request = request_of(o);
+    CLEANUP(arena_done) struct arena scratch; /* anybody may come with anything */
     struct sign_in_answer answer;
     const char *fault;
 
+    arena_init(&scratch, FORM_BYTES);
     *ret_why = "it belongs to no sign-in that is under way";
-    if (o->step != OAUTH_SIGN_IN || sign_in_answer_read(query, &o->arena, &answer) ||
+    if (o->step != OAUTH_SIGN_IN || sign_in_answer_read(query, &scratch, &answer) ||
         !str_eq_secret(answer.state, o->state))
         return ERR_INVALID;
     fault = sign_in_answer_fault(&answer, o->document.issuer, o->document.sends_issuer);
