@@ -165,18 +165,27 @@ static void count_tools(const struct bridge *b, size_t *ret_shown, size_t *ret_h
     }
 }
 
+static bool lacks_sign_in(const struct bridge *b)
+{
+    return b->is_signed_out && b->state != SERVER_STOPPED;
+}
+
 static void put_state(struct json_writer *w, const struct bridge *b, struct str state_key)
 {
     size_t shown, held;
 
     count_tools(b, &shown, &held);
-    json_put_str(w, state_key, str_of(server_state_name(b->state)));
+    json_put_str(w, state_key,
+                 lacks_sign_in(b) ? S("sign_in_needed")
+                                  : str_of(server_state_name(b->state)));
     if (b->facts.era != ERA_UNKNOWN)
         json_put_str(w, S("era"), era_names[b->facts.era]);
     json_put_uint(w, S("tools"), shown);
     if (held)
         json_put_uint(w, S("held"), held);
-    if (b->why && *b->why)
+    if (lacks_sign_in(b))
+        json_put_str(w, S("why"), S("somebody must sign in: `moot sign-in` tells where"));
+    else if (b->why && *b->why)
         json_put_str(w, S("why"), str_of(b->why));
 }
 
@@ -202,6 +211,18 @@ void bridge_tell_status(struct bridge *b)
         return;
     free(b->status);
     b->status = str_dup(buf_str(&out));
+}
+
+void bridge_set_signed_out(struct bridge *bridge, bool is_signed_out)
+{
+    if (bridge->is_signed_out == is_signed_out)
+        return;
+    bridge->is_signed_out = is_signed_out;
+    bridge_note(bridge, "%s", is_signed_out ? "a sign-in is needed" : "signed in");
+    bridge_tell_status(bridge);
+    if (bridge->on_change)
+        bridge->on_change(bridge->user);
+    bridge_settle(bridge);
 }
 
 void bridge_put_json(const struct bridge *bridge, struct buf *out)

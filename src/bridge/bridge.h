@@ -63,6 +63,10 @@ struct supervisor *bridge_supervisor(struct bridge *bridge);
 struct listing *bridge_listing(struct bridge *bridge);
 struct logbook *bridge_logbook(struct bridge *bridge);
 
+/* Nobody is signed in at the server, or somebody is again: `sign_in_needed` is its state
+ * then, for all that look at it. */
+void bridge_set_signed_out(struct bridge *bridge, bool is_signed_out);
+
 /* Somebody approved something: what is shown has changed. */
 void bridge_listing_changed(struct bridge *bridge);
 

@@ -124,6 +124,7 @@ struct bridge {
     enum server_state state;
     char *why;
     char *status; /* told last, or NULL */
+    bool is_signed_out;
 
     struct link calls;
     size_t call_count;
