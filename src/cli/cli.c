@@ -30,7 +30,7 @@ static const struct cli_command *const recorded[] = {
 
 static const struct cli_command *const seating[] = {
     &cli_bridge, &cli_run_server,
-    &cli_ps, &cli_logs, &cli_stop, &cli_restart,
+    &cli_ps, &cli_logs, &cli_stop, &cli_restart, &cli_sign_in,
 };
 
 static const struct cli_command *const running[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moot ps, logs, stop, restart: the MCP servers of a gateway. */
+/* moot ps, logs, stop, restart, sign-in: the MCP servers of a gateway. */
 #include "cli/servers.h"
 
 #include <stdio.h>
@@ -78,20 +78,28 @@ int servers_ask(const struct cli_server *server, const char *method, struct str 
     return answer->status >= 400 ? cli_report(answer) : CLI_OK;
 }
 
-int servers_act(const struct cli_server *server, const char *name, const char *what)
+/* The caller frees answer->body in any case. */
+static int tell_server(const struct cli_server *server, const char *name,
+                       const char *what, struct str body, struct cli_answer *answer)
 {
-    struct cli_answer answer = {};
     CLEANUP(buf_done) struct buf path;
-    int code = CLI_FAILED;
     enum err err;
 
     buf_init(&path, PATH_BYTES);
     servers_path(&path, name, what);
-    err = cli_call(server, *what ? "POST" : "DELETE", buf_str(&path), S(""), &answer);
+    err = cli_call(server, *what ? "POST" : "DELETE", buf_str(&path), body, answer);
     if (err == ERR_NOT_FOUND)
-        code = no_gateway(server);
-    else if (!err)
-        code = answer.status >= 400 ? report(&answer, name) : CLI_OK;
+        return no_gateway(server);
+    if (err)
+        return CLI_FAILED;
+    return answer->status >= 400 ? report(answer, name) : CLI_OK;
+}
+
+int servers_act(const struct cli_server *server, const char *name, const char *what)
+{
+    struct cli_answer answer = {};
+    int code = tell_server(server, name, what, S(""), &answer);
+
     buf_done(&answer.body);
     return code;
 }
@@ -354,6 +362,74 @@ static int restart(void *fields, char **arguments, size_t count [[maybe_unused]]
     return act(fields, arguments[0], "/restart");
 }
 
+/* --- sign-in --- */
+
+struct sign_in_options {
+    struct servers_options where;
+    const char *origin;
+};
+
+static const struct cli_option sign_in_options[] = {
+    { "--origin", "URL",
+      "where the browser reaches the gateway; else as this command does",
+      CLI_AT(struct sign_in_options, origin) },
+    { "--data", "DIR", "data directory of the server",
+      CLI_AT(struct sign_in_options, where.data) },
+    { "--server", "URL", "another server, https://HOST:PORT, with a token of its own",
+      CLI_AT(struct sign_in_options, where.server) },
+    { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",
+      CLI_AT(struct sign_in_options, where.token_file) },
+    { "--ca", "FILE", "https: trust these certificates, not the system's",
+      CLI_AT(struct sign_in_options, where.ca) },
+};
+
+static int print_url(struct str body)
+{
+    CLEANUP(arena_done) struct arena arena;
+    CLEANUP(buf_done) struct buf out;
+    const struct json *root;
+
+    arena_init(&arena, TREE_BYTES);
+    buf_init(&out, LINE_BYTES);
+    if (json_parse(body, &arena, &root, NULL))
+        return cli_fail("the server's answer cannot be read");
+    plain_put(&out, json_text(json_find(root, S("url"))), PLAIN_LINE);
+    (void)fprintf(stderr, "Open this address in a browser within ten minutes:\n");
+    printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
+    return CLI_OK;
+}
+
+static void put_origin(struct buf *out, const char *origin)
+{
+    struct json_writer w;
+
+    if (!origin)
+        return;
+    json_write_init(&w, out);
+    json_object_open(&w);
+    json_put_str(&w, S("origin"), str_of(origin));
+    json_object_close(&w);
+}
+
+static int sign_in(void *fields, char **arguments, size_t count [[maybe_unused]])
+{
+    const struct sign_in_options *o = fields;
+    struct cli_answer answer = {};
+    CLEANUP(buf_done) struct buf data, body;
+    struct cli_server server;
+    int code;
+
+    buf_init(&data, PATH_BYTES);
+    buf_init(&body, PATH_BYTES);
+    server = servers_place(&o->where, &data);
+    put_origin(&body, o->origin ? o->origin : o->where.server);
+    code = tell_server(&server, arguments[0], "/sign-in", buf_str(&body), &answer);
+    if (code == CLI_OK)
+        code = print_url(buf_str(&answer.body));
+    buf_done(&answer.body);
+    return code;
+}
+
 /* --- the commands --- */
 
 const struct cli_command cli_ps = {
@@ -402,4 +478,20 @@ const struct cli_command cli_restart = {
     .max_arguments = 1,
     .run = restart,
     .options_size = sizeof(struct servers_options),
+};
+
+const struct cli_command cli_sign_in = {
+    .name = "sign-in",
+    .usage = "NAME [--origin URL]",
+    .summary = "where to sign in at an MCP server that wants it",
+    .more =
+        "Prints an address for a browser, which comes back to the gateway. The gateway\n"
+        "keeps what it is given, sealed, and renews it. `moot ps` shows the servers that\n"
+        "wait for it: sign_in_needed.\n",
+    .options = sign_in_options,
+    .option_count = COUNT(sign_in_options),
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = sign_in,
+    .options_size = sizeof(struct sign_in_options),
 };

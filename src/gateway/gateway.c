@@ -108,6 +108,11 @@ const struct exporter *gateway_exporter(const struct gateway *gateway)
     return gateway->exporter;
 }
 
+const char *gateway_address(const struct gateway *gateway)
+{
+    return gateway->address;
+}
+
 const char *gateway_data(const struct gateway *gateway)
 {
     return gateway->options->data;
@@ -221,6 +226,26 @@ static enum err add_listener(struct gateway *gateway, struct str address)
     return OK;
 }
 
+/* Of the first one by TCP; what listens on all addresses listens on loopback. */
+static void note_address(struct gateway *gateway)
+{
+    static const struct str everywhere[] = { S("0.0.0.0:"), S("[::]:") };
+    static const char *const here[] = { "127.0.0.1", "[::1]" };
+    char bound[NET_ADDRESS] = "";
+
+    for (size_t i = 0; i < gateway->listen_count; i++) {
+        net_bound_address(gateway->listen_fds[i], bound);
+        if (strrchr(bound, ':') && !str_starts(str_of(bound), S("unix:")))
+            break;
+        bound[0] = '\0';
+    }
+    (void)snprintf(gateway->address, sizeof(gateway->address), "%s", bound);
+    for (size_t i = 0; i < COUNT(everywhere); i++)
+        if (str_starts(str_of(bound), everywhere[i]))
+            (void)snprintf(gateway->address, sizeof(gateway->address), "%s%s", here[i],
+                           strrchr(bound, ':'));
+}
+
 static enum err open_listeners(struct gateway *gateway)
 {
     const struct config_strs *listen = &gateway->settings->config->listen;
@@ -230,6 +255,7 @@ static enum err open_listeners(struct gateway *gateway)
     for (size_t i = 0; i < listen->count; i++)
         if (add_listener(gateway, listen->items[i]))
             return ERR_IO;
+    note_address(gateway);
     (void)snprintf(local, sizeof(local), "unix:%s/moot.sock", gateway->options->data);
     return add_listener(gateway, str_of(local));
 }

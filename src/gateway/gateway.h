@@ -59,6 +59,9 @@ struct store *gateway_store(struct gateway *gateway);
 struct exporter;
 const struct exporter *gateway_exporter(const struct gateway *gateway);
 
+/* Where a browser on this machine reaches it, "127.0.0.1:8420"; "": by TCP nowhere. */
+const char *gateway_address(const struct gateway *gateway);
+
 const char *gateway_data(const struct gateway *gateway); /* the data directory */
 
 /* Who starts commands, or NULL. */

@@ -22,6 +22,7 @@ struct gateway {
     struct server_list *added; /* MCP servers, at run time; the first worker's */
     int lock_fd;
     int *listen_fds; /* the configured ones, then the local socket */
+    char address[NET_ADDRESS];
     size_t listen_count;
     struct identity *local;
     atomic_size_t connections;

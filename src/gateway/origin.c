@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/origin.h"
 
+#include "base/cleanup.h"
+#include "gateway/gateway.h"
+#include "oauth/uri.h"
+
+enum { ORIGIN_BYTES = 1024 };
+
 /* "example.org:8420" without its port; "[::1]:80" keeps its brackets. */
 static struct str without_port(struct str host)
 {
@@ -79,6 +85,55 @@ enum err origin_check(struct exchange *x, const char **ret_why)
     if (!is_listed(&config->origins, origin))
         return ERR_FORBIDDEN;
     x->allowed_origin = origin;
+    return OK;
+}
+
+static void put_guess(const struct exchange *x, struct buf *out)
+{
+    struct str page = http_header_find(&x->request, S("Origin"), NULL);
+    struct str host = x->request.host;
+
+    if (is_same_origin(page, host)) { /* it knows whether a proxy speaks TLS for us */
+        buf_put(out, page);
+        return;
+    }
+    if (exchange_peer(x)->is_trusted)
+        host = str_of(gateway_address(x->worker->gateway));
+    buf_put(out, x->worker->settings->tls ? S("https://") : S("http://"));
+    buf_put(out, host);
+}
+
+static bool may_come_back(const struct config *config, const struct uri *uri)
+{
+    CLEANUP(buf_done) struct buf origin;
+    struct str host;
+
+    buf_init(&origin, ORIGIN_BYTES);
+    if (uri_has_path(uri) || uri->query.ptr || uri->has_fragment)
+        return false;
+    uri_put_origin(&origin, uri);
+    host = str_slice(buf_str(&origin), uri->is_secure ? 8 : 7, origin.len);
+    return (uri->is_secure || uri_is_loopback(uri)) && host_is_allowed(config, host);
+}
+
+enum err origin_for_browser(const struct exchange *x, struct str said, struct buf *out,
+                            const char **ret_why)
+{
+    CLEANUP(buf_done) struct buf text;
+    struct uri uri;
+
+    buf_init(&text, ORIGIN_BYTES);
+    if (said.len)
+        buf_put(&text, said);
+    else
+        put_guess(x, &text);
+    *ret_why =
+        "A browser comes back over https to a name of `hosts:`, or over http on this "
+        "machine; `origin` says where that is, https://HOST.";
+    if (text.is_full || uri_parse(buf_str(&text), &uri) ||
+        !may_come_back(x->worker->settings->config, &uri))
+        return ERR_BAD_REQUEST;
+    uri_put_origin(out, &uri);
     return OK;
 }
 

@@ -38,6 +38,8 @@ static const struct route routes[] = {
     { HTTP_GET,    S("/admin/servers/{}/logs"),              ACCESS_ADMIN,    SERVER_IN_PATH,  S(""),                    false, admin_server_logs },
     { HTTP_GET,    S("/admin/servers/{}/tools"),             ACCESS_ADMIN,    SERVER_IN_PATH,  S(""),                    false, admin_server_tools },
     { HTTP_POST,   S("/admin/servers/{}/pins"),              ACCESS_ADMIN,    SERVER_IN_PATH,  S("server.approve"),      false, admin_server_pins },
+    { HTTP_POST,   S("/admin/servers/{}/sign-in"),           ACCESS_ADMIN,    SERVER_IN_PATH,  S("server.sign_in"),      false, admin_server_sign_in },
+    { HTTP_GET,    S("/oauth/callback/{}"),                  ACCESS_PUBLIC,   SERVER_IN_PATH,  S(""),                    false, oauth_callback },
     { HTTP_GET,    S("/admin/audit"),                        ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_audit },
     { HTTP_GET,    S("/admin/audit/head"),                   ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_audit_head },
     { HTTP_GET,    S("/admin/audit/origin"),                 ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_audit_origin },

@@ -8,9 +8,10 @@
 
 enum { KEPT_BYTES = 16 << 20, SPEC_BYTES = 4 << 20 };
 
-static const enum store_section sections[BRIDGE_KEPT] = {
+static const enum store_section sections[SERVER_KEPT] = {
     [KEPT_SERVER] = STORE_UPSTREAM,
     [KEPT_CATALOGUE] = STORE_CATALOGUE,
+    [KEPT_SECRET] = STORE_SECRET,
 };
 
 struct kept_servers *kept_servers_new(void)
@@ -24,7 +25,7 @@ void kept_servers_free(struct kept_servers *kept)
         return;
     for (size_t i = 0; i < kept->count; i++) {
         server_spec_unref(kept->items[i].spec);
-        for (size_t k = 0; k < BRIDGE_KEPT; k++)
+        for (size_t k = 0; k < SERVER_KEPT; k++)
             buf_done(&kept->items[i].texts[k]);
     }
     free(kept->items);
@@ -38,7 +39,7 @@ void kept_servers_add(struct kept_servers *kept, struct server_spec *spec)
     kept->items = xrealloc(kept->items, (kept->count + 1) * sizeof(*kept->items));
     item = &kept->items[kept->count++];
     *item = (struct kept_server){ .spec = server_spec_ref(spec) };
-    for (size_t k = 0; k < BRIDGE_KEPT; k++)
+    for (size_t k = 0; k < SERVER_KEPT; k++)
         buf_init(&item->texts[k], KEPT_BYTES);
 }
 
@@ -63,7 +64,7 @@ const struct kept_server *kept_servers_find(const struct kept_servers *kept,
 
 struct filling {
     struct kept_servers *kept;
-    enum bridge_kept what;
+    size_t what;
 };
 
 static void on_item(void *user, const struct store_item *item)
@@ -79,9 +80,9 @@ static void work(struct store_job *job, struct store *store)
 {
     struct kept_servers *kept = CONTAINER_OF(job, struct kept_servers, job);
 
-    for (size_t k = 0; !kept->err && k < BRIDGE_KEPT; k++)
-        kept->err = store_item_each(store, sections[k], on_item,
-                                    &(struct filling){ kept, (enum bridge_kept)k });
+    for (size_t k = 0; !kept->err && k < SERVER_KEPT; k++)
+        kept->err =
+            store_item_each(store, sections[k], on_item, &(struct filling){ kept, k });
 }
 
 static void done(struct store_job *job)
@@ -100,8 +101,7 @@ void kept_servers_read(struct kept_servers *kept, struct worker *worker)
 
 /* --- keeping --- */
 
-void server_keep(struct worker *worker, struct str name, enum bridge_kept what,
-                 struct str json)
+void server_keep(struct worker *worker, struct str name, size_t what, struct str json)
 {
     (void)recorder_put(
         worker,

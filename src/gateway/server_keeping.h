@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is kept of servers: their era and the pin of their package, what they offer and
- * what people have seen of it. Read on the store's thread when a server is to begin, and
- * not held in memory otherwise.
+ * what people have seen of it, their tokens, sealed. Read on the store's thread when a
+ * server is to begin, and not held in memory otherwise.
  */
 #pragma once
 
@@ -12,13 +12,16 @@
 #include "gateway/worker.h"
 #include "store/store.h"
 
+/* Beside what the bridge wants to be kept: its tokens (server_sign_in.h). */
+enum { KEPT_SECRET = BRIDGE_KEPT, SERVER_KEPT };
+
 struct kept_servers {
     struct store_job job; /* the store's while it reads */
     void (*on_done)(struct kept_servers *self);
     void *user;
     struct kept_server {
         struct server_spec *spec;
-        struct buf texts[BRIDGE_KEPT]; /* "": nothing */
+        struct buf texts[SERVER_KEPT]; /* "": nothing */
     } * items;
     size_t count;
     enum err err; /* ERR_IO: the store cannot be read now */
@@ -33,8 +36,8 @@ void kept_servers_read(struct kept_servers *kept, struct worker *worker);
 const struct kept_server *kept_servers_find(const struct kept_servers *kept,
                                             struct str name);
 
-void server_keep(struct worker *worker, struct str name, enum bridge_kept what,
-                 struct str json);
+/* `what`: of the bridge (enum bridge_kept), or KEPT_SECRET. */
+void server_keep(struct worker *worker, struct str name, size_t what, struct str json);
 
 /* A server that was added at run time: kept, or forgotten with all that is known of it.
  */

@@ -90,6 +90,13 @@ static struct fetch *fetch_of(void *user)
     return servers->fetch;
 }
 
+static struct credential *credential_of(void *user, const struct server_spec *spec)
+{
+    const struct server *server = server_find(user, spec->name);
+
+    return server ? server_sign_in_credential(server->sign_in) : NULL;
+}
+
 static void on_keep(void *user, enum bridge_kept what, struct str json)
 {
     struct server *server = user;
@@ -131,6 +138,7 @@ static void seat(struct server *server, const struct kept_server *kept)
         .means = { .loop = worker->loop,
                    .spawn = spawn_of(servers),
                    .fetch = fetch_of,
+                   .credential = credential_of,
                    .flusher = worker->flusher,
                    .packages = servers->packages,
                    .user = servers },
@@ -142,6 +150,9 @@ static void seat(struct server *server, const struct kept_server *kept)
         setup.kept[k] = buf_str(&kept->texts[k]);
     server->stage = STAGE_SEATED;
     server->bridge = bridge_new(&setup);
+    server->sign_in = server_sign_in_new(
+        &(struct sign_in_setup){ worker, spec, server->bridge, fetch_of, servers },
+        buf_str(&kept->texts[KEPT_SECRET]));
     server_spec_unref(spec);
     server->seat = topic_seat_open(worker, server->spec->topic, server->identity,
                                    &bridge_seat_ops, server->bridge);
@@ -220,6 +231,7 @@ static void server_free(struct server *server)
     if (server->bridge)
         count_gone(server);
     bridge_free(server->bridge);
+    server_sign_in_free(server->sign_in);
     topic_seat_close(server->seat);
     log_info("server.gone", "name=%s", LOG_TEXT(server->spec->name));
     server_spec_unref(server->spec);

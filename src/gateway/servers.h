@@ -51,3 +51,7 @@ void admin_server_restart(struct exchange *x);
 void admin_server_logs(struct exchange *x);
 void admin_server_tools(struct exchange *x);
 void admin_server_pins(struct exchange *x);
+
+/* server_sign_in.c */
+void admin_server_sign_in(struct exchange *x);
+void oauth_callback(struct exchange *x);

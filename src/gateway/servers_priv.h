@@ -6,6 +6,7 @@
 #include "bridge/bridge.h"
 #include "gateway/server_keeping.h"
 #include "gateway/server_list.h"
+#include "gateway/server_sign_in.h"
 #include "gateway/servers.h"
 #include "gateway/topic_seat.h"
 
@@ -24,8 +25,9 @@ struct server {
     enum server_stage stage;
     struct topic_seat *seat; /* from STAGE_SEATED on, as the bridge */
     struct bridge *bridge;
-    struct link followers; /* of its log: servers_logs.c */
-    struct loop_task reap; /* it has left */
+    struct server_sign_in *sign_in; /* NULL: it is none where one signs in */
+    struct link followers;          /* of its log: servers_logs.c */
+    struct loop_task reap;          /* it has left */
 };
 
 struct servers {
