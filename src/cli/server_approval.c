@@ -50,7 +50,7 @@ static void tell(const struct server_spec *spec)
     CLEANUP(buf_done) struct buf out;
     struct sandbox_plan *plan = NULL;
 
-    buf_init(&out, TEXT_BYTES * 6);
+    buf_init(&out, PLAIN_BYTES);
     if (spec->url.len)
         return;
     if (server_plan_make(spec, &spec->command, NULL, NULL, &plan, &why)) {
