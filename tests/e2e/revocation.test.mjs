@@ -9,7 +9,7 @@ import { envelope, expect, person, startGateway, within } from './gateway.mjs';
 const senders = ['p0', 'p1', 'p2', 'p3'];
 const batch = 100;
 const config = {
-    limits: { rate_messages: 0, rate_bytes: 0, rate_strikes: 1_000_000, outbox: '256MiB', outbox_soft: '128MiB' },
+    limits: { rate_messages: 0, rate_bytes: 0, rate_strikes: 1_000_000, outbox: '256MiB', outbox_soft: '128MiB', stall_timeout: '5m' },
     tokens: [
         person('boss', { profile: 'admin' }), person('lead', { capabilities: ['capability/*', 'x/*'] }),
         person('watcher', { capabilities: [] }), ...senders.map((id) => person(id, { capabilities: ['chat'] })),
@@ -37,8 +37,10 @@ async function flood(clients, count, stamp) {
         for (const client of clients)
             for (let i = 0; i < batch; i++, sent++)
                 client.send(`{"protocol":"mcpx/v0.1","id":"${client.id}-${sent}","from":"${client.id}","to":["watcher"],"kind":"x/y","payload":{"stamp":${stamp()}}}`);
-        while (clients.some(({ socket }) => socket.bufferedAmount > 64 * 1024))
+        while (clients.some(({ socket }) => socket.bufferedAmount > 64 * 1024)) {
+            assert.ok(clients.every(({ socket }) => socket.readyState === socket.OPEN), 'a connection was closed');
             await pause();
+        }
         await pause();
     }
     return sent;
