@@ -44,7 +44,9 @@ struct store_writer {
     struct store *store;
     pthread_t thread;
     pthread_cond_t wake;
-    uint64_t until_ms; /* so long it waits; UINT64_MAX: until it is called */
+    uint64_t until_ms;         /* so long it waits; UINT64_MAX: until it is called */
+    pid_t thread_id;           /* of the patient one, as the rest */
+    bool may_be_idle, is_idle; /* SCHED_IDLE */
 };
 
 struct store {

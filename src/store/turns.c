@@ -7,8 +7,8 @@
  *     prompt    somebody waits, or the patient one was left without a processor: it keeps
  *               the turn for a while, since more of that kind is likely to follow
  *
- * There are two threads because one that has stepped back so far may not come forward
- * again without privileges.
+ * Who has to wait for the patient one brings it forward, which takes a privilege; without
+ * it the patient one steps back less far (nice 19). That is why there are two threads.
  */
 #include <assert.h>
 #include <sched.h>
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -24,10 +25,32 @@
 enum {
     PROMPT_MS = 1000,  /* so long the prompt one keeps the turn */
     STARVED_MS = 2000, /* nothing that waits has moved for so long */
-    NICER = 10,        /* who waits leaves the processor to the prompt one anyway */
+    LAST_NICE = 19,
+    NO_NICE = 20, /* of RLIMIT_NICE: up to a nice value of 0 */
 };
 
 /* --- whose turn it is; all with the mutex held --- */
+
+static bool set_idle(struct store_writer *writer, bool is_idle)
+{
+    return sched_setscheduler(writer->thread_id, is_idle ? SCHED_IDLE : SCHED_OTHER,
+                              &(struct sched_param){}) == 0;
+}
+
+/* Somebody waits behind what the patient one is writing. */
+static void hurry(struct store *store)
+{
+    struct store_writer *patient = &store->patient;
+
+    if (store->writing == patient && patient->is_idle)
+        patient->is_idle = !set_idle(patient, false);
+}
+
+static void calm_down(struct store_writer *patient)
+{
+    if (patient->may_be_idle && !patient->is_idle)
+        patient->is_idle = set_idle(patient, true);
+}
 
 static struct store_writer *next_writer(struct store *store)
 {
@@ -108,6 +131,8 @@ void store_turn_end(struct store *store, uint64_t due_ms)
     struct store_writer *patient = &store->patient;
 
     (void)pthread_mutex_lock(&store->mutex);
+    if (store->writing == patient)
+        calm_down(patient);
     store->writing = NULL;
     store->moved_ms = clock_mono_ms();
     store->due_ms = due_ms;
@@ -144,20 +169,35 @@ bool store_queue_wait(struct store *store, uint64_t until_ms, struct store_entry
 
 /* --- the threads --- */
 
-/* On Linux both are the thread's own: 0 names the caller. */
-static void stand_back(const struct store_writer *self)
+/* May we take back what SCHED_IDLE gives away? */
+static bool may_come_forward(void)
 {
-    bool is_patient = self == &self->store->patient;
+    struct rlimit nice;
 
-    if (!is_patient || sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){}))
-        (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
+    return geteuid() == 0 ||
+           (getrlimit(RLIMIT_NICE, &nice) == 0 && nice.rlim_cur >= NO_NICE);
+}
+
+/* On Linux both are the thread's own: 0 names the caller. */
+static void stand_back(struct store_writer *self)
+{
+    self->thread_id = gettid();
+    self->may_be_idle = may_come_forward() && set_idle(self, true);
+    self->is_idle = self->may_be_idle;
+    if (!self->is_idle)
+        (void)setpriority(PRIO_PROCESS, 0, LAST_NICE);
 }
 
 static void *run(void *user)
 {
     struct store_writer *self = user;
+    struct store *store = self->store;
 
-    stand_back(self);
+    if (self == &store->patient) {
+        (void)pthread_mutex_lock(&store->mutex);
+        stand_back(self);
+        (void)pthread_mutex_unlock(&store->mutex);
+    }
     store_write_all(self);
     return NULL;
 }
@@ -205,8 +245,10 @@ void store_enqueue(struct store *store, struct store_entry *entry)
     entry->next = NULL;
     *store->end = entry;
     store->end = &entry->next;
-    if (!entry->can_wait || now_ms > store->moved_ms + STARVED_MS)
+    if (!entry->can_wait || now_ms > store->moved_ms + STARVED_MS) {
         store->prompt_until_ms = now_ms + PROMPT_MS;
+        hurry(store);
+    }
     (void)pthread_cond_signal(&next_writer(store)->wake);
     if (store->writing) /* it may be waiting to try again */
         (void)pthread_cond_signal(&store->writing->wake);

@@ -16,8 +16,8 @@
 #include "store/store_priv.h"
 
 enum {
-    GROUP_BYTES = 4 << 20,     /* then it is enough for one transaction, */
-    PATIENT_BYTES = 256 << 10, /* all the more if somebody could come to wait behind it */
+    GROUP_BYTES = 4 << 20,    /* then it is enough for one transaction, */
+    PATIENT_BYTES = 64 << 10, /* all the more if somebody could come to wait behind it */
     SIGN_RECORDS = 1000,
     SIGN_MS = 1000,
     FIRST_BACKOFF_MS = 100,

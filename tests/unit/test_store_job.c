@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
@@ -30,7 +29,6 @@ struct add_job {
     int number;
     enum err err;
     pthread_t worked_on;
-    int nice;
 };
 
 static void add_work(struct store_job *job, struct store *store)
@@ -44,7 +42,6 @@ static void add_work(struct store_job *job, struct store *store)
     memcpy(token.hash, name, strlen(name));
     add->err = store_token_add(store, &token);
     add->worked_on = pthread_self();
-    add->nice = getpriority(PRIO_PROCESS, 0);
 }
 
 static void add_done(struct store_job *job)
@@ -111,27 +108,6 @@ TEST(jobs_of_several_loops_are_answered_in_order)
     CHECK_INT(store_token_each(store, count, &tokens), OK);
     CHECK_INT(tokens, 2 * JOBS);
     store_close(store);
-    stage_done(&stage);
-}
-
-TEST(the_writer_stands_back)
-{
-    int nice = getpriority(PRIO_PROCESS, 0);
-    struct stage stage;
-    struct client client = {};
-    struct add_job add = { .client = &client };
-    struct store *store;
-
-    stage_init(&stage);
-    store = stage_open(&stage);
-    client.loop = loop_new();
-    add.job =
-        (struct store_job){ .loop = client.loop, .work = add_work, .done = add_done };
-    store_submit(store, &add.job);
-    store_close(store);
-    CHECK(add.nice > nice || nice == 19);
-    CHECK_INT(getpriority(PRIO_PROCESS, 0), nice);
-    loop_free(client.loop);
     stage_done(&stage);
 }
 
