@@ -2,6 +2,7 @@
 /* Which of the two writers writes: the patient one, unless somebody waits. */
 #include <dirent.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include "store_stage.h"
 
@@ -81,7 +82,9 @@ TEST(who_is_not_waited_for_runs_last)
     prompt = thread_called("store");
     patient = thread_called("store-patient");
     CHECK(prompt && patient);
-    CHECK_INT(sched_getscheduler(patient), SCHED_IDLE);
+    /* Without the privilege to come back it goes less far. */
+    CHECK(sched_getscheduler(patient) == SCHED_IDLE ||
+          getpriority(PRIO_PROCESS, (id_t)patient) == 19);
     CHECK_INT(sched_getscheduler(prompt), SCHED_OTHER);
     before = settled_sleeps_of(prompt);
     for (int i = 0; i < 5; i++)
