@@ -121,7 +121,6 @@ static void open_oauth(struct sign_in_desk *desk, struct loop *loop, struct fetc
         .client_secret = secret,
         .metadata_url = spec->oauth.metadata_url,
         .scopes = spec->oauth.scopes,
-        .revision = OAUTH_2026_07_28,
         .sign_in_ms = SIGN_IN_MS,
     };
 

@@ -252,7 +252,6 @@ static void open_oauth(struct server_sign_in *s, struct fetch *fetch, struct str
                              .client_secret = secret,
                              .metadata_url = spec->oauth.metadata_url,
                              .scopes = spec->oauth.scopes,
-                             .revision = OAUTH_2026_07_28,
                              .sign_in_ms = SIGN_IN_MS,
                          },
                          &ops, s);

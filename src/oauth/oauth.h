@@ -25,8 +25,6 @@
 
 struct oauth;
 
-enum oauth_revision { OAUTH_2025_03_26, OAUTH_2025_11_25, OAUTH_2026_07_28 };
-
 struct oauth_settings {
     struct str server_url; /* the resource, before it is made canonical */
     struct str client_name;
@@ -36,8 +34,7 @@ struct oauth_settings {
     struct str client_secret; /* wiped at the end */
     struct str metadata_url;  /* CIMD: what is used as client id where that is possible */
     struct str scopes;        /* asked for in any case, separated by blanks */
-    enum oauth_revision revision;
-    uint64_t sign_in_ms; /* how long a person may take */
+    uint64_t sign_in_ms;      /* how long a person may take */
 };
 
 struct oauth_ops {

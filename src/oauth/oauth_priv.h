@@ -48,7 +48,6 @@ struct oauth {
 
     char *server_url, *client_name, *redirect_uri, *metadata_url, *scopes;
     char *client_id, *client_secret;
-    enum oauth_revision revision;
     uint64_t sign_in_ms;
     struct uri server; /* of server_url */
     bool has_server;

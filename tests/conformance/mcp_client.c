@@ -495,7 +495,7 @@ static struct str of_context(const struct client *client, struct str key)
     return json_text(json_find(client->context, key));
 }
 
-static void open_oauth(struct client *client, const char *url, bool is_modern)
+static void open_oauth(struct client *client, const char *url)
 {
     static const struct oauth_ops ops = { .on_sign_in = on_sign_in };
     struct oauth_settings settings = {
@@ -505,7 +505,6 @@ static void open_oauth(struct client *client, const char *url, bool is_modern)
         .client_id = of_context(client, S("client_id")),
         .client_secret = of_context(client, S("client_secret")),
         .metadata_url = S(METADATA_URL),
-        .revision = is_modern ? OAUTH_2026_07_28 : OAUTH_2025_11_25,
         .sign_in_ms = WAIT_MS,
     };
 
@@ -599,7 +598,7 @@ int main(int argc, char **argv)
     arena_init(&client.arena, ROOM);
     buf_init(&client.location, 16 << 10);
     client.context = kept(&client, str_of(environment("MCP_CONFORMANCE_CONTEXT")));
-    open_oauth(&client, argv[1], is_modern);
+    open_oauth(&client, argv[1]);
     open_carrier(&client, argv[1]);
     open_session(&client, is_modern);
     loop_run(client.loop);

@@ -8,20 +8,11 @@ import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 
-import { confine, escape, escapeProgram, folder, processesCalled, start, users } from './sandbox.mjs';
+import { confine, escape, escapeProgram, folder, processesCalled, start, until, users } from './sandbox.mjs';
 
 const basic = { level: 'basic' };
 const off = { level: 'off', network: 'any' };
 const inside = (user) => (user.uid === 0 ? 64000 : user.uid);
-
-async function until(check, what) {
-    for (let i = 0; i < 500; i++) {
-        if (check())
-            return;
-        await new Promise((resolve) => { setTimeout(resolve, 10); });
-    }
-    assert.fail(what);
-}
 
 for (const user of users) {
     const about = (name, run) => test(`${user.name}: ${name}`, { skip: user.skip }, run);
@@ -54,7 +45,7 @@ for (const user of users) {
         const other = spawn(line[0], line.slice(1));
 
         t.after(() => other.kill('SIGKILL'));
-        await until(() => fs.readFileSync(`/proc/${other.pid}/cmdline`, 'latin1').startsWith('sleep'), 'it does not sleep');
+        await until(() => fs.readFileSync(`/proc/${other.pid}/cmdline`, 'latin1').startsWith('sleep'), 'it sleeps');
         assert.equal(await escape(user, basic, 'kill', other.pid), 'refused: EPERM');
         assert.match(await escape(user, basic, 'read', `/proc/${other.pid}/environ`), /^refused: (EACCES|EPERM)$/);
         assert.equal(await escape(user, basic, 'ptrace', other.pid), 'refused: EPERM');
@@ -117,7 +108,7 @@ for (const user of users) {
         await running.says('ready');
         assert.equal(processesCalled(called).length, 1);
         running.child.kill('SIGKILL');
-        await until(() => processesCalled(called).length === 0, 'it still runs');
+        await until(() => processesCalled(called).length === 0, 'it is gone');
     });
 }
 

@@ -7,7 +7,7 @@ import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 
-import { confine, escape, escapeProgram, folder, processesCalled, start, users } from './sandbox.mjs';
+import { confine, escape, escapeProgram, folder, processesCalled, start, until, users } from './sandbox.mjs';
 
 const CLONE = { NEWNS: 0x20000, NEWUSER: 0x10000000, NEWPID: 0x20000000, NEWNET: 0x40000000, NEWTIME: 0x80 };
 const CALLS = process.arch === 'x64'
@@ -15,15 +15,6 @@ const CALLS = process.arch === 'x64'
         process_vm_readv: 310, open_by_handle_at: 304, perf_event_open: 298, personality: 135 }
     : { bpf: 280, io_uring_setup: 425, userfaultfd: 282, keyctl: 219, add_key: 217, setns: 268,
         process_vm_readv: 270, open_by_handle_at: 265, perf_event_open: 241, personality: 92 };
-
-async function until(check, what) {
-    for (let i = 0; i < 500; i++) {
-        if (check())
-            return;
-        await new Promise((resolve) => { setTimeout(resolve, 10); });
-    }
-    assert.fail(what);
-}
 
 for (const user of users) {
     const about = (name, run) => test(`${user.name}: ${name}`, { skip: user.skip }, run);
@@ -200,9 +191,9 @@ for (const user of users) {
         const called = `sleep\0${name}\0`;
 
         await running.says('ready');
-        await until(() => processesCalled(called).length === 1, 'it does not sleep');
+        await until(() => processesCalled(called).length === 1, 'it sleeps');
         running.child.kill('SIGKILL');
-        await until(() => processesCalled(called).length === 0, 'it still sleeps');
+        await until(() => processesCalled(called).length === 0, 'it is gone');
     });
 }
 

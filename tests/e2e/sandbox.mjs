@@ -6,6 +6,7 @@
 //   const place = folder(user)           an empty folder that they and root's children can use
 //   const { code, out, err } = await confine(user, options, ...words)
 //       options    { level, network, read, write, …: a value or several }
+//   await until(check, what)             at most 5 s
 //   await escape(user, options, way, argument)     what the attempt printed, without its end of line
 //   const running = start(user, options, ...words)
 //       (it is given a descriptor too many, which must not get through)
@@ -17,6 +18,7 @@ import path from 'node:path';
 import { after } from 'node:test';
 
 import { program, within } from './gateway.mjs';
+import { until as untilTrue } from './processes.mjs';
 
 const build = path.dirname(program);
 export const escapeProgram = path.join(build, 'escape');
@@ -31,6 +33,9 @@ export const users = [
             prefix: ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'] }
         : { name: 'a user', uid: process.getuid(), skip: false, prefix: [] },
 ];
+
+// For what happens inside by itself.
+export const until = (check, what) => untilTrue(check, what, 5000);
 
 export function folder(user) {
     const made = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-sandbox-'));
