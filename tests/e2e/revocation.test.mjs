@@ -8,7 +8,9 @@ import { envelope, expect, person, startGateway, within } from './gateway.mjs';
 
 const senders = ['p0', 'p1', 'p2', 'p3'];
 const batch = 100;
+// Without a record: 100,000 of them are written in audit tests, and take a slow build its time.
 const config = {
+    topics: { defaults: { audit: 'off' } },
     limits: { rate_messages: 0, rate_bytes: 0, rate_strikes: 1_000_000, outbox: '256MiB', outbox_soft: '128MiB', stall_timeout: '5m' },
     tokens: [
         person('boss', { profile: 'admin' }), person('lead', { capabilities: ['capability/*', 'x/*'] }),
@@ -102,9 +104,12 @@ test('100,000 sends race with capability/revoke: none is admitted behind the ack
             assert.ok(holders.has(json.from), `${json.id} stands behind the revocation`);
         }
     }
-    const refused = clients.reduce((sum, { frames }) => sum + frames.filter(({ json }) => json.payload.error === 'capability_violation').length, 0);
-    assert.equal(admitted + refused, sent);
-    assert.ok(admitted > 0 && refused > 0, `both happened: ${admitted}, ${refused}`);
+    const refusals = clients.flatMap(({ frames }) => frames.map(({ json }) => json.payload.error).filter(Boolean));
+    const unentitled = refusals.filter((error) => error === 'capability_violation').length;
+    // The others: a room holds 16 MiB behind a grant that a slow disk has not taken yet.
+    assert.deepEqual(new Set(refusals.filter((error) => error !== 'unavailable')), new Set(['capability_violation']));
+    assert.equal(admitted + refusals.length, sent);
+    assert.ok(admitted > 0 && unentitled > 0, `both happened: ${admitted}, ${unentitled}`);
     assert.equal(acks, rounds * senders.length * 2);
 });
 
