@@ -94,14 +94,24 @@ static enum err make_origin(struct store *store, struct engine *engine,
     return err;
 }
 
-/* A key that is missing is made only where nothing was signed with it yet. */
-static enum err open_keys(struct store *store, bool has_record, char **ret_why)
+static bool has_key(const struct store *store, const char *name)
 {
     char path[4096];
 
-    (void)snprintf(path, sizeof(path), "%s/audit.key", store->setup.data);
-    if (has_record && access(path, F_OK) != 0)
-        return store_fail(ERR_CONFLICT, ret_why, "%s is missing" WITHOUT_KEY, path);
+    (void)snprintf(path, sizeof(path), "%s/%s", store->setup.data, name);
+    return access(path, F_OK) == 0;
+}
+
+/* The key that signs is made only where nothing was signed with it yet. */
+static enum err open_keys(struct store *store, bool has_record, char **ret_why)
+{
+    if (has_record && !has_key(store, "audit.key"))
+        return store_fail(ERR_CONFLICT, ret_why, "%s/audit.key is missing" WITHOUT_KEY,
+                          store->setup.data);
+    if (has_record && !has_key(store, "redact.key"))
+        log_warn("store.redact_key",
+                 "reason=\"redact.key was missing and is made anew: what is redacted "
+                 "from now on does not compare with what was redacted before\"");
     return store_keys_open(store->setup.data, &store->keys, ret_why);
 }
 

@@ -54,3 +54,12 @@ test('retention: bodies go at the next start, the record says so and verifies', 
     assert.ok(records.find((record) => record.id === kept.id).body);
     assert.equal(verify.damaged, false, verify.what);
 });
+
+test('a lost redact.key is made anew, and the log says what that means', async () => {
+    assert.doesNotMatch(gateway.stderr(), /store.redact_key/);
+    await gateway.kill();
+    fs.rmSync(path.join(gateway.data, 'redact.key'));
+    gateway = await gateway.restart();
+    assert.match(gateway.stderr(), /level=warn event=store.redact_key reason="redact.key was missing/);
+    assert.ok(fs.existsSync(path.join(gateway.data, 'redact.key')));
+});
