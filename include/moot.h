@@ -333,6 +333,11 @@ MOOT_API enum moot_err moot_request(struct moot *m, const struct moot_request *r
 /* Ends a call of ours and tells the addressee; a proposal is withdrawn. */
 MOOT_API enum moot_err moot_cancel(struct moot *m, const char *id, const char *reason);
 
+/* A call of ours waits this long from now on; 0: as long as it was given when it was
+ * made. For whoever is asked something about it, and thinks. MOOT_UNKNOWN: it does not
+ * wait, or is a proposal that nobody has taken up. */
+MOOT_API enum moot_err moot_prolong(struct moot *m, const char *id, uint32_t timeout_ms);
+
 /* A notification; `to` NULL: to everybody. */
 MOOT_API enum moot_err moot_notify(struct moot *m, const char *to, const char *method,
                                    const char *params);
@@ -407,6 +412,9 @@ MOOT_API void moot_serve_others(struct moot *m, moot_serve *serve, void *user);
 MOOT_API const char *moot_call_from(const struct moot_call *call);
 MOOT_API const char *moot_call_method(const struct moot_call *call);
 MOOT_API const char *moot_call_name(const struct moot_call *call); /* or "" */
+/* The envelope that it belongs to, or "": a server that asks back while it works on a
+ * call of ours names that call. */
+MOOT_API const char *moot_call_correlation_id(const struct moot_call *call);
 MOOT_API const struct moot_json *moot_call_params(const struct moot_call *call);
 MOOT_API const struct moot_json *moot_call_argument(const struct moot_call *call,
                                                     const char *name);

@@ -63,6 +63,7 @@ static bool keep_asker(struct moot_call *call, const struct asker *asker)
     for (size_t i = 0; fits && i < asker->to_count; i++)
         fits = keep(call, asker->to[i], &to[i]);
     return fits && keep(call, asker->request_id, &kept->request_id) &&
+           keep(call, asker->correlation_id, &kept->correlation_id) &&
            keep(call, asker->method, &kept->method) &&
            keep(call, asker->context, &kept->context) &&
            keep(call, asker->rpc_id.text, &kept->rpc_id.text) &&
@@ -155,6 +156,11 @@ const char *moot_call_method(const struct moot_call *call)
 const char *moot_call_name(const struct moot_call *call)
 {
     return call->name;
+}
+
+const char *moot_call_correlation_id(const struct moot_call *call)
+{
+    return call->asker.correlation_id.ptr ? call->asker.correlation_id.ptr : "";
 }
 
 const struct moot_json *moot_call_params(const struct moot_call *call)

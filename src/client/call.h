@@ -16,7 +16,7 @@
 
 /* Whom an answer goes to and what it answers. */
 struct asker {
-    struct str request_id;
+    struct str request_id, correlation_id;
     struct str method, context; /* of the kind */
     struct json_span rpc_id;    /* text.ptr NULL: it is not answered */
     const struct str *to;       /* the first one asked */

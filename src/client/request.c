@@ -272,6 +272,13 @@ enum moot_err moot_cancel(struct moot *m, const char *id, const char *reason)
     return handle_fail(m, err, err == ERR_NOT_FOUND ? "nothing of that id waits" : NULL);
 }
 
+enum moot_err moot_prolong(struct moot *m, const char *id, uint32_t timeout_ms)
+{
+    enum err err = occupant_prolong(m->occupant, str_of(id), timeout_ms, handle_now());
+
+    return handle_fail(m, err, err ? "no call of that id waits" : NULL);
+}
+
 /* --- deciding --- */
 
 typedef enum err decide_fn(struct occupant *o, const struct deciding *deciding,

@@ -92,6 +92,7 @@ void serve_request(struct moot *m, const struct heard *heard, const struct str *
 {
     struct asker asker = {
         .request_id = heard->env.id,
+        .correlation_id = heard->env.correlation_id,
         .method = heard->env.kind.method,
         .context = heard->env.kind.context,
         .to = reply_to,

@@ -101,6 +101,11 @@ enum err occupant_request(struct occupant *o, const struct asking *asking,
 enum err occupant_cancel(struct occupant *o, struct str id, struct str reason,
                          struct moment now);
 
+/* A call waits this long from now on; 0: as long as it was given. ERR_NOT_FOUND: none of
+ * that id waits for an answer. */
+enum err occupant_prolong(struct occupant *o, struct str id, uint64_t timeout_ms,
+                          struct moment now);
+
 /* Forgets whom to tell: the call goes on, its callbacks are not called any more. */
 void occupant_forget(struct occupant *o, struct str id);
 

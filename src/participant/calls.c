@@ -157,7 +157,7 @@ void call_propose(struct occupant *o, struct call *call)
     list_append(&o->calls->untold, &call->link);
 }
 
-static uint64_t call_timeout(const struct occupant *o, const struct call *call)
+uint64_t call_timeout(const struct occupant *o, const struct call *call)
 {
     uint64_t ms = call->terms.timeout_ms;
 

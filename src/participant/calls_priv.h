@@ -113,6 +113,9 @@ bool finished_was_asked(const struct calls *calls, const struct finished *finish
 /* From now on it is due after so many milliseconds. */
 void call_wait(struct occupant *o, struct call *call, uint64_t ms);
 
+/* How long it was given for an answer. */
+uint64_t call_timeout(const struct occupant *o, const struct call *call);
+
 void call_take_up(struct occupant *o, struct call *call, const struct envelope *request);
 
 /* It has become a proposal; who asked is told with calls_tell_proposed(). */

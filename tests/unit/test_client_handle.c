@@ -553,6 +553,8 @@ TEST(a_call_that_is_cancelled_is_told_with_a_later_step)
     join(&s, options_of(&s));
     request.user = &s;
     CHECK_INT(moot_request(s.moot, &request, id), MOOT_OK);
+    CHECK_INT(moot_prolong(s.moot, id, 1000), MOOT_OK);
+    CHECK_INT(moot_prolong(s.moot, "x", 1000), MOOT_UNKNOWN);
     CHECK_INT(moot_cancel(s.moot, id, "enough"), MOOT_OK);
     CHECK_INT(moot_cancel(s.moot, id, "enough"), MOOT_UNKNOWN);
     CHECK_STR(stage_told(&s), S(""));
@@ -585,7 +587,7 @@ static void serve_later(struct moot *m, void *user, struct moot_call *call)
 
 /* clang-format off */
 #define REQUEST_OF_TOOL \
-    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"%s\",\"from\":\"ann\",\"to\":[\"bot\"]," \
+    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"%s\",\"from\":\"ann\",\"to\":[\"bot\"]%s," \
     "\"kind\":\"mcp/request:tools/call:t\",\"payload\":{\"jsonrpc\":\"2.0\",\"id\":1," \
     "\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":{\"a\":\"b\"}}}}"
 /* clang-format on */
@@ -594,7 +596,8 @@ static void say_request(struct stage *s, const char *id)
 {
     char text[500];
 
-    (void)snprintf(text, sizeof(text), REQUEST_OF_TOOL, id);
+    (void)snprintf(text, sizeof(text), REQUEST_OF_TOOL, id,
+                   strcmp(id, "c2") == 0 ? ",\"correlation_id\":\"c1\"" : "");
     last_call = NULL;
     say(s, text);
     for (int i = 0; i < STAGE_STEPS && !last_call; i++)
@@ -621,6 +624,8 @@ TEST(a_call_lives_until_it_is_answered)
     CHECK_STR(str_of(moot_call_method(first)), S("tools/call"));
     CHECK_STR(str_of(moot_call_name(first)), S("t"));
     CHECK_STR(str_of(moot_text(moot_call_argument(first, "a"))), S("b"));
+    CHECK_STR(str_of(moot_call_correlation_id(first)), S(""));
+    CHECK_STR(str_of(moot_call_correlation_id(last_call)), S("c1"));
     CHECK(!moot_call_is_cancelled(first) && !moot_call_argument(first, "b"));
     far_listen(&s);
     buf_clear(&s.heard);

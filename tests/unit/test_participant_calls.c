@@ -60,6 +60,23 @@ TEST(a_call_has_the_time_that_it_is_given)
     done();
 }
 
+TEST(a_call_may_be_given_more_time_and_its_own_again)
+{
+    begin();
+    CHECK_INT(ask(ASK_CALL), OK);
+    CHECK_INT(occupant_prolong(fake.occupant, S("me-1"), 100'000, fake.now), OK);
+    CHECK_INT(occupant_prolong(fake.occupant, S("me-2"), 1, fake.now), ERR_NOT_FOUND);
+    fake_tick(&fake, 99'999);
+    CHECK_TOLD("");
+    CHECK_INT(occupant_prolong(fake.occupant, S("me-1"), 0, fake.now), OK);
+    fake_tick(&fake, 59'999);
+    CHECK_TOLD("");
+    fake_tick(&fake, 1);
+    CHECK_TOLD("done me-1 timed out timeout: no answer came in time\n");
+    CHECK_INT(occupant_prolong(fake.occupant, S("me-1"), 1, fake.now), ERR_NOT_FOUND);
+    done();
+}
+
 /* --- leaving and losing --- */
 
 TEST(who_leaves_does_not_answer)
