@@ -7,15 +7,17 @@
 #include "base/plain.h"
 #include "cli/arguments.h"
 #include "cli/input.h"
+#include "cli/interview.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include "cli/toolbox.h"
 
 enum { ARGUMENT_BYTES = 16 << 20, TEXT_BYTES = 65536, FIND_MS = 2000 };
-enum { MAX_MS = 86'400'000 };
+enum { MAX_MS = 86'400'000, BAR = 20 };
 
 struct call_options {
     struct session_options session;
-    struct cli_list args;
+    struct cli_list args, roots;
     const char *json_args, *timeout, *reason;
     bool propose, direct, no_wait;
 };
@@ -37,6 +39,8 @@ struct call {
     uint32_t timeout_ms;
     struct buf arguments;
     struct toolbox box;
+    struct interview *interview;
+    struct buf asked; /* the name of whoever is called */
     char id[MOOT_ID];
 };
 
@@ -46,19 +50,37 @@ static void on_done(struct moot *m [[maybe_unused]], void *user,
                     const struct moot_outcome *outcome)
 {
     struct session *session = user;
+    const struct call *call = session->user;
 
+    interview_end(call->interview);
     session_end(session, session_report(session, outcome));
+}
+
+/* "[####......]  40 %  2 of 5  reading" */
+static void show_progress(struct session *session, const struct moot_progress *p)
+{
+    struct buf line;
+
+    buf_init(&line, TEXT_BYTES);
+    if (p->total > 0) {
+        progress_put_bar(&line, p->done / p->total, BAR);
+        buf_putf(&line, "  %g of %g", p->done, p->total);
+    } else {
+        buf_putf(&line, "%g", p->done);
+    }
+    buf_put(&line, S("  "));
+    buf_put(&line, str_of(p->message));
+    session_status(session, buf_str(&line));
+    buf_done(&line);
 }
 
 /* Whoever waits at a terminal learns what for. */
 static void tell_progress(struct session *session, const struct moot_progress *p)
 {
-    struct buf by, message;
+    struct buf by;
 
     buf_init(&by, TEXT_BYTES);
-    buf_init(&message, TEXT_BYTES);
     plain_put(&by, str_of(p->by), PLAIN_LINE);
-    plain_put(&message, str_of(p->message), PLAIN_LINE);
     switch (p->type) {
     case MOOT_PROPOSED:
         session_tell(session, "proposed as %s; it waits for somebody who decides", p->id);
@@ -67,15 +89,9 @@ static void tell_progress(struct session *session, const struct moot_progress *p
     case MOOT_AUTHORIZING:
         session_tell(session, "%s asks whether it may", buf_cstr(&by));
         break;
-    case MOOT_UNDERWAY:
-        if (p->total > 0)
-            session_tell(session, "%g of %g %s", p->done, p->total, buf_cstr(&message));
-        else
-            session_tell(session, "%g %s", p->done, buf_cstr(&message));
-        break;
+    case MOOT_UNDERWAY: show_progress(session, p); break;
     }
     buf_done(&by);
-    buf_done(&message);
 }
 
 static void print_id(struct session *session, const char *id)
@@ -97,7 +113,7 @@ static void on_progress(struct moot *m [[maybe_unused]], void *user,
     struct session *session = user;
     const struct call *call = session->user;
 
-    if (!call->options->no_wait)
+    if (!call->options->no_wait && !interview_is_open(call->interview))
         tell_progress(session, progress);
 }
 
@@ -129,6 +145,9 @@ static void make(struct session *session, const char *participant)
                                     .user = session };
     enum moot_err err = moot_request(session->moot, &request, call->id);
 
+    if (participant)
+        buf_put(&call->asked, str_of(participant));
+    interview_about(call->interview, buf_cstr(&call->asked), call->id);
     if (err)
         session_end(session, session_fail(session, err));
 }
@@ -194,12 +213,20 @@ static void on_begin(struct session *session)
 {
     struct call *call = session->user;
 
+    call->interview = interview_new(session, &call->options->roots);
     if (call->how != MOOT_PROPOSE && !call->participant)
         find(session);
     else if (call->how == MOOT_PROPOSE || session_has(session, call->participant))
         make(session, call->participant);
     else
         session_end(session, CLI_FAILED);
+}
+
+static void on_input(struct session *session)
+{
+    const struct call *call = session->user;
+
+    interview_input(call->interview);
 }
 
 /* What was begun is taken back, and then it ends. */
@@ -237,9 +264,9 @@ static int run(const struct call_options *o, enum moot_how how, char **arguments
                          .participant = count > 1 ? arguments[0] : NULL,
                          .tool = arguments[count - 1],
                          .how = how };
-    struct session_plan plan = { .on_begin = on_begin,
-                                 .on_signal = on_signal,
-                                 .user = &call };
+    struct session_plan plan = {
+        .on_begin = on_begin, .on_signal = on_signal, .on_input = on_input, .user = &call
+    };
     uint64_t timeout_ms = 0; /* what the library says: a minute, of a proposal five */
     int code;
 
@@ -248,13 +275,18 @@ static int run(const struct call_options *o, enum moot_how how, char **arguments
         plan.handlers.on_message = on_message;
     }
     buf_init(&call.arguments, ARGUMENT_BYTES);
+    buf_init(&call.asked, TEXT_BYTES);
     code = cli_read_timeout(o->timeout, MAX_MS, &timeout_ms);
     call.timeout_ms = (uint32_t)timeout_ms;
     if (code == CLI_OK)
         code = read_arguments(&call);
     if (code == CLI_OK)
+        code = interview_check_roots(&o->roots);
+    if (code == CLI_OK)
         code = session_run(&o->session, &plan);
+    interview_free(call.interview);
     toolbox_done(&call.box);
+    buf_done(&call.asked);
     buf_done(&call.arguments);
     return code;
 }
@@ -281,7 +313,8 @@ static int propose_tool(void *fields, char **arguments, size_t count)
 /* clang-format off */
 static const struct cli_option call_options[] = {
     ARGUMENTS,
-    { "--timeout", "TIME", "how long to wait: 30 (seconds), 5m, 2h; default 1m, of a proposal 5m",       OPT(timeout) },
+    { "--timeout", "TIME", "how long to wait: 30 (seconds), 5m; else 1m, proposed 5m",  OPT(timeout) },
+    { "--root",    "DIR",  "a folder to name to a server that asks for roots; again",     OPT(roots) },
     { "--direct",  NULL,   "call it yourself or not at all",                             OPT(direct) },
     { "--propose", NULL,   "propose it even if you may call it; as moot propose",        OPT(propose) },
     CLI_SESSION(struct call_options),
@@ -302,6 +335,10 @@ const struct cli_command cli_call_tool = {
     .more =
         "The texts of the result go to standard output; with --json the result itself.\n"
         "Without PARTICIPANT, whoever alone offers the tool is asked.\n\n"
+        "A server may ask back while it works on the call. At a terminal you answer: a\n"
+        "form field by field, or whether you open an address; the time of the call does\n"
+        "not run meanwhile. Without a terminal it is declined. Sampling always is, as\n"
+        "there is no model here.\n\n"
         "  moot call lobby calculator add --arg a=1 --arg b=2\n"
         "  moot call lobby read_file --arg path=notes.txt > notes.txt\n",
     .options = call_options,

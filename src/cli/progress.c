@@ -53,17 +53,17 @@ void progress_put_duration(struct buf *out, uint64_t ms)
         put_two(out, ms, DAY, (const char *[]){ "d", "h" });
 }
 
-static void put_bar(struct buf *out, const struct progress_state *s, size_t width)
+void progress_put_bar(struct buf *out, double part, size_t width)
 {
-    double part = (double)s->done / (double)s->total;
     size_t filled;
 
     part = part > 1 ? 1 : part;
+    part = part > 0 ? part : 0;
     filled = (size_t)(part * (double)width);
     buf_putc(out, '[');
     for (size_t i = 0; i < width; i++)
         buf_putc(out, i < filled ? '#' : '.');
-    buf_putf(out, "] %3.0f %%  ", part * 100);
+    buf_putf(out, "] %3.0f %%", part * 100);
 }
 
 static void put_pace(struct buf *out, const struct progress_state *s)
@@ -93,8 +93,11 @@ void progress_put(struct buf *out, const struct progress_state *s, size_t column
     put_pace(&pace, s);
     buf_putf(out, "%s ", s->verb);
     fixed = out->len - start + sizeof("[] 100 %  ") + pace.len;
-    if (s->total && fixed + 5 < columns)
-        put_bar(out, s, columns - fixed < BAR ? columns - fixed : BAR);
+    if (s->total && fixed + 5 < columns) {
+        progress_put_bar(out, (double)s->done / (double)s->total,
+                         columns - fixed < BAR ? columns - fixed : BAR);
+        buf_put(out, S("  "));
+    }
     buf_put(out, buf_str(&pace));
     buf_done(&pace);
     if (out->len - start > columns)

@@ -37,6 +37,10 @@ void progress_tell(struct progress *progress, uint64_t done, uint64_t total,
                    uint64_t count);
 void progress_end(struct progress *progress);
 
+/* "[#####.....]  50 %" of this many characters between the brackets; `part` is cut to 0
+ * and 1. */
+void progress_put_bar(struct buf *out, double part, size_t width);
+
 /* "1,234,567" */
 void progress_put_number(struct buf *out, uint64_t number);
 

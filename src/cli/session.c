@@ -16,7 +16,9 @@
 #include "base/clock.h"
 #include "base/plain.h"
 #include "base/xalloc.h"
+#include "cli/cell.h"
 #include "cli/input.h"
+#include "cli/progress.h"
 #include "crypto/crypto.h"
 #include "json/json.h"
 
@@ -99,12 +101,35 @@ static void put_foreign(struct buf *out, const char *text)
     plain_put(out, str_of(text), PLAIN_LINE);
 }
 
+void session_quiet(struct session *session)
+{
+    if (session->has_status)
+        fputs("\r\033[K", stderr);
+    session->has_status = false;
+}
+
+void session_status(struct session *session, struct str line)
+{
+    struct buf shown;
+
+    if (!session->talks || session->is_ending)
+        return;
+    buf_init(&shown, PATH_BYTES);
+    buf_put(&shown, S("\rmoot: "));
+    (void)cell_put_cut(&shown, line, progress_columns(STDERR_FILENO) - sizeof("moot: "));
+    buf_put(&shown, S("\033[K"));
+    fputs(buf_cstr(&shown), stderr);
+    buf_done(&shown);
+    session->has_status = true;
+}
+
 void session_tell(struct session *session, const char *format, ...)
 {
     va_list args;
 
     if (!session->talks)
         return;
+    session_quiet(session);
     fputs("moot: ", stderr);
     va_start(args, format);
     (void)vfprintf(stderr, format, args);
@@ -148,8 +173,10 @@ static void take_signal(struct session *session);
 
 void session_print(struct session *session, struct buf *out)
 {
-    int error = write_out(session, buf_str(out));
+    int error;
 
+    session_quiet(session);
+    error = write_out(session, buf_str(out));
     buf_clear(out);
     if (error == EINTR)
         take_signal(session);
@@ -166,6 +193,7 @@ bool session_has(struct session *session, const char *participant)
 
     if (moot_find_participant(session->moot, participant, &who))
         return true;
+    session_quiet(session);
     buf_init(&name, PATH_BYTES);
     put_foreign(&name, participant);
     (void)cli_fail("%s is not in %s; `moot who` says who is", buf_cstr(&name),
@@ -199,6 +227,7 @@ int session_fail(struct session *session, enum moot_err err)
 {
     struct buf out;
 
+    session_quiet(session);
     buf_init(&out, TEXT_BYTES);
     put_foreign(&out, moot_why(session->moot));
     if (err == MOOT_FORBIDDEN)
@@ -326,6 +355,7 @@ void session_end(struct session *session, int code)
 {
     if (session->is_ending)
         return;
+    session_quiet(session);
     session->is_ending = true;
     session->code = code;
     session->reads_input = false;
@@ -346,6 +376,7 @@ static void on_state(struct moot *m [[maybe_unused]], void *user, enum moot_stat
 
     if (session->is_ending || (state != MOOT_WAITING && state != MOOT_OVER))
         return;
+    session_quiet(session);
     buf_init(&out, TEXT_BYTES);
     put_foreign(&out, why ? why : "");
     if (!session->is_welcome || state == MOOT_OVER)
@@ -498,6 +529,7 @@ int session_run(const struct session_options *options, const struct session_plan
     struct session session = { .options = options,
                                .plan = plan,
                                .ink = palette_for(stdout),
+                               .ask_ink = palette_for(stderr),
                                .form = is_terminal ? RESULT_PLAIN : RESULT_RAW,
                                .talks = isatty(STDERR_FILENO),
                                .user = plan->user };

@@ -71,14 +71,16 @@ struct session {
     struct moot *moot;
     const struct session_options *options;
     const struct session_plan *plan;
-    const struct palette *ink; /* of standard output */
-    enum result_form form;     /* the same */
-    bool talks;                /* standard error is a terminal: progress is shown */
-    void *user;                /* the plan's */
+    const struct palette *ink;     /* of standard output */
+    const struct palette *ask_ink; /* of standard error, where questions are asked */
+    enum result_form form;         /* the same */
+    bool talks;                    /* standard error is a terminal: progress is shown */
+    void *user;                    /* the plan's */
     int code;
     int signals; /* a descriptor that tells of them */
     int signal;  /* that ended it, or 0 */
     bool is_welcome, has_begun, is_ending, reads_input;
+    bool has_status;               /* a line of session_status() stands on the terminal */
     uint64_t wake_ms, deadline_ms; /* monotonic; 0: none */
 };
 
@@ -108,6 +110,13 @@ void session_print(struct session *session, struct buf *out);
 /* "moot: …" for the eyes of a person at a terminal, who waits. */
 void session_tell(struct session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The same on one line that the next one is written over, and everything else as well;
+ * cut where the terminal ends. */
+void session_status(struct session *session, struct str line);
+
+/* Takes that line away, for whoever writes to standard error himself. */
+void session_quiet(struct session *session);
 
 /* Calls on_wake in so many milliseconds; 0: not at all. */
 void session_wake(struct session *session, uint64_t in_ms);

@@ -21,11 +21,6 @@ before(async () => {
     alice = await gateway.join('alice');
     calc = serveTools(await gateway.join('calc'), {
         raw: () => hostile,
-        slowly: (_, { from, payload }, client) => {
-            client.send(envelope('calc', 'mcp/request:notifications/progress', { to: [from], payload: { method: 'notifications/progress',
-                params: { progressToken: payload.params._meta.progressToken, progress: 1, total: 2, message: hostile } } }));
-            return 'done';
-        },
     });
 });
 after(async () => {
@@ -93,13 +88,12 @@ test('terminal: colours, unless they are not wanted', { skip }, async () => {
     dumb.end();
 });
 
-test('terminal: a result and progress are made plain, JSON stays the same value', { skip }, async () => {
-    const terminal = new Terminal('bob', 'moot call room calc raw; moot call room calc slowly; moot call room calc raw --json');
+test('terminal: a result is made plain, JSON stays the same value', { skip }, async () => {
+    const terminal = new Terminal('bob', 'moot call room calc raw; moot call room calc raw --json');
     const screen = await terminal.shows(/\[ended 0\]/);
     const json = screen.slice(screen.indexOf('{'), screen.lastIndexOf('}') + 1).replace(/\n/g, '');
 
     assert.ok(screen.includes(`${shown}\ne\n`), screen);
-    assert.ok(screen.replace(/\n/g, '').includes(`moot: 1 of 2 ${shown}\\r\\ne`), screen);
     assert.equal(JSON.parse(json).content[0].text, hostile);
     assert.doesNotMatch(terminal.title(), /owned/);
     terminal.end();
