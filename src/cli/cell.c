@@ -3,6 +3,9 @@
 
 #include "base/plain.h"
 #include "base/utf8.h"
+#include "tui/wrap.h"
+
+enum { NARROWEST = 20 };
 
 static size_t count_characters(const struct buf *out, size_t start)
 {
@@ -47,4 +50,21 @@ size_t cell_put_cut(struct buf *out, struct str text, size_t max)
     out->len = find_character(out, start, max > 2 ? max - 2 : 0);
     buf_put(out, str_slice(S(".."), 0, max));
     return max;
+}
+
+void cell_put_wrapped(struct buf *out, struct str plain, size_t at, size_t columns)
+{
+    struct wrap wrap = { .rest = plain,
+                         .columns = columns >= at + NARROWEST ? columns - at : SIZE_MAX };
+    bool is_first = true;
+    struct str line;
+
+    while (wrap_next(&wrap, &line)) {
+        if (!is_first) {
+            buf_putc(out, '\n');
+            (void)cell_put(out, S(""), at);
+        }
+        buf_put(out, line);
+        is_first = false;
+    }
 }

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "cli/cell.h"
 #include "spawn/spawn.h"
 
 /* clang-format off */
@@ -107,6 +108,21 @@ static const char partaking_more[] =
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the tool reports an error,\n"
     "4 refused, rejected or denied, 5 too late.\n";
 
+/* A terminal is at least so wide. */
+enum { HELP_COLUMNS = 80, HELP_NAMES = 16, LINE_BYTES = 4096 };
+
+/* "  --option VALUE   what it says", which goes on below itself. */
+static void print_row(FILE *to, int width, const char *left, const char *text)
+{
+    struct buf out;
+
+    buf_init(&out, LINE_BYTES);
+    buf_putf(&out, "  %-*s ", width, left);
+    cell_put_wrapped(&out, str_of(text), (size_t)width + 3, HELP_COLUMNS);
+    fprintf(to, "%s\n", buf_cstr(&out));
+    buf_done(&out);
+}
+
 static void print_overview(FILE *to)
 {
     fputs("Moot is a room server for people, agents and tools.\n\n"
@@ -115,8 +131,8 @@ static void print_overview(FILE *to)
     for (size_t i = 0; i < COUNT(cli_groups); i++) {
         fprintf(to, "\n%s:\n", cli_groups[i].title);
         for (size_t k = 0; k < cli_groups[i].count; k++)
-            fprintf(to, "  %-16s %s\n", cli_groups[i].commands[k]->name,
-                    cli_groups[i].commands[k]->summary);
+            print_row(to, HELP_NAMES, cli_groups[i].commands[k]->name,
+                      cli_groups[i].commands[k]->summary);
     }
     fputs("\n`moot COMMAND --help` says more about a command.\n", to);
 }
@@ -136,12 +152,26 @@ static int options_width(const struct cli_command *command)
     return (int)width;
 }
 
+static void print_usage(const struct cli_command *command)
+{
+    struct buf plain, out;
+
+    buf_init(&plain, LINE_BYTES);
+    buf_init(&out, LINE_BYTES);
+    buf_putf(&plain, "moot %s %s", command->name, command->usage);
+    buf_put(&out, S("Usage: "));
+    cell_put_wrapped(&out, str_trim(buf_str(&plain)), out.len, HELP_COLUMNS);
+    puts(buf_cstr(&out));
+    buf_done(&out);
+    buf_done(&plain);
+}
+
 static void print_help(const struct cli_command *command)
 {
     int width = options_width(command);
 
-    printf("%s\n\nUsage: moot %s%s%s\n", command->summary, command->name,
-           *command->usage ? " " : "", command->usage);
+    printf("%s\n\n", command->summary);
+    print_usage(command);
     if (command->option_count)
         printf("\nOptions:\n");
     for (size_t i = 0; i < command->option_count; i++) {
@@ -150,11 +180,11 @@ static void print_help(const struct cli_command *command)
 
         (void)snprintf(left, sizeof(left), "%s %s", option->name,
                        option->argument ? option->argument : "");
-        printf("  %-*s %s\n", width, left, option->help);
+        print_row(stdout, width, left, option->help);
     }
     if (command->more)
         printf("\n%s", command->more);
-    if (command->takes_topic)
+    if (command->takes_topic && cli_find_option(command, S("--server")))
         printf("\n%s", partaking_more);
 }
 
@@ -219,7 +249,7 @@ static bool print_family(FILE *to, struct str word, const char *unknown)
             fprintf(to, "Usage: moot " STR_FMT " COMMAND [OPTIONS]\n\nCommands:\n",
                     STR_ARG(word));
         is_family = true;
-        fprintf(to, "  %-16s %s\n", command->name, command->summary);
+        print_row(to, HELP_NAMES, command->name, command->summary);
     }
     return is_family;
 }

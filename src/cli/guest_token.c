@@ -49,6 +49,22 @@ static int read_made(const struct cli_answer *answer, struct session_target *tar
     return CLI_OK;
 }
 
+/* Two under one name would answer the same calls. */
+static bool is_kept(const struct cli_server *server, struct str id)
+{
+    CLEANUP(buf_done) struct buf path;
+    struct cli_answer answer = {};
+    enum err err;
+
+    buf_init(&path, PATH_BYTES);
+    buf_put(&path, S("/admin/servers/"));
+    cli_put_segment(&path, id);
+    err = cli_call(server, "GET", buf_str(&path), S(""), &answer);
+    if (!err)
+        buf_done(&answer.body);
+    return !err && answer.status == 200;
+}
+
 static int make(const struct session_options *o, struct str id,
                 struct session_target *target, struct guest_token *token)
 {
@@ -59,6 +75,10 @@ static int make(const struct session_options *o, struct str id,
     int code;
 
     buf_init(&body, TEXT_BYTES);
+    if (is_kept(&server, id))
+        return cli_fail("the gateway keeps a server \"" STR_FMT "\" itself (`moot ps`); "
+                        "give this one another name with --as",
+                        STR_ARG(id));
     put_order(&body, id, o->topic);
     err = cli_call(&server, "POST", S("/admin/tokens"), buf_str(&body), &answer);
     if (err == ERR_NOT_FOUND)

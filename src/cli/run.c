@@ -4,6 +4,7 @@
  * its local socket alone: whoever may start programs is on this machine.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "cli/server_options.h"
@@ -61,17 +62,30 @@ static int run_server(const struct run_options *o, const char *data, char **word
     return code;
 }
 
-/* One word and no --as is the name of a server that is there. */
+/* One word and no --as is the name of a server that is there: the only argument, unless
+ * the topic comes from the environment. */
+static const char *name_alone(const struct run_options *o, char **words, size_t count)
+{
+    bool has_more = o->what.as || o->what.url || o->what.explain;
+
+    if (has_more || count > 1)
+        return NULL;
+    if (count == 0)
+        return o->topic;
+    return o->topic == getenv("MOOT_TOPIC") ? words[0] : NULL;
+}
+
 static int run(void *fields, char **words, size_t count)
 {
     const struct run_options *o = fields;
+    const char *name = name_alone(o, words, count);
     CLEANUP(buf_done) struct buf data;
 
     buf_init(&data, PATH_BYTES);
     cli_data_directory(o->data, S(""), &data);
-    if (!o->what.as && !o->what.url && count <= 1)
-        return servers_act(&(struct cli_server){ .data = buf_cstr(&data) },
-                           count ? words[0] : o->topic, "/start");
+    if (name)
+        return servers_act(&(struct cli_server){ .data = buf_cstr(&data) }, name,
+                           "/start");
     return run_server(o, buf_cstr(&data), words, count);
 }
 
@@ -81,7 +95,9 @@ const struct cli_command cli_run_server = {
     .summary = "seat an MCP server in a topic of the local gateway, for good",
     .more =
         "With a name alone: starts a server that was stopped. Else adds one, which the\n"
-        "gateway keeps running and remembers; `moot stop --remove NAME` takes it away.\n\n"
+        "gateway keeps running and remembers; `moot stop --remove NAME` takes it away.\n"
+        "Only the gateway of this machine takes them, through the socket in its data\n"
+        "directory.\n\n"
         "  moot run lobby --as files --write ~/notes -- npx -y \\\n"
         "      @modelcontextprotocol/server-filesystem ~/notes\n"
         "  moot run lobby --as files --explain --write ~/notes -- …\n"

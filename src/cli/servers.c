@@ -53,16 +53,18 @@ void servers_path(struct buf *out, const char *name, const char *what)
 
 static int no_gateway(const struct cli_server *server)
 {
-    return cli_fail("no gateway runs on %s; `moot serve` starts one, --data or --server "
-                    "name another",
-                    server->data);
+    return cli_fail(
+        "no gateway runs on %s; `moot serve` starts one, --data names another",
+        server->data);
 }
 
 /* Of what was asked about one server by name. */
 static int report(const struct cli_answer *answer, const char *name)
 {
     if (answer->status == 404)
-        return cli_fail("there is no such server: %s; `moot ps` lists them", name);
+        return cli_fail("there is no server \"%s\"; `moot ps` lists them, `moot run "
+                        "TOPIC --as NAME -- COMMAND` adds one",
+                        name);
     return cli_report(answer);
 }
 

@@ -2,19 +2,22 @@
 /* moot tools: everything that can be called in a topic, by participant. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/plain.h"
 #include "base/utf8.h"
+#include "cli/cell.h"
 #include "cli/input.h"
+#include "cli/progress.h"
 #include "cli/servers.h"
 #include "cli/session.h"
 #include "cli/toolbox.h"
 #include "json/json.h"
 
 enum { TEXT_BYTES = 64 << 20, ARENA_BYTES = 256 << 20, ASK_MS = 5000, MAX_MS = 600'000 };
-enum { DESCRIPTION = 400, PATH_BYTES = 4096 };
+enum { DESCRIPTION = 400, DEEP = 6, PATH_BYTES = 4096 };
 
 struct tools_options {
     struct session_options session;
@@ -76,23 +79,48 @@ static void put_parameters(struct buf *out, const struct json *schema)
 /* The first paragraph, each of its lines below the name. */
 static void put_description(struct buf *out, struct str text)
 {
+    struct buf plain;
+
     text = utf8_cut(text, DESCRIPTION);
+    buf_init(&plain, TEXT_BYTES);
     while (text.ptr) {
         struct str line = str_trim(str_cut(&text, '\n'));
 
         if (line.len == 0)
-            return;
-        buf_put(out, S("\n      "));
-        plain_put(out, line, PLAIN_LINE);
+            break;
+        buf_clear(&plain);
+        plain_put(&plain, line, PLAIN_LINE);
+        buf_putf(out, "\n%*s", DEEP, "");
+        cell_put_wrapped(out, buf_str(&plain), DEEP, progress_columns(STDOUT_FILENO));
     }
+    buf_done(&plain);
+}
+
+/* "name(a: string, [b: number])", which is broken between words. */
+static void put_signature(struct session *session, struct buf *out,
+                          const struct json *tool)
+{
+    struct buf plain, lines;
+    size_t name;
+
+    buf_init(&plain, TEXT_BYTES);
+    buf_init(&lines, TEXT_BYTES);
+    plain_put(&plain, json_text(json_find(tool, S("name"))), PLAIN_LINE);
+    name = plain.len;
+    put_parameters(&plain, json_find(tool, S("inputSchema")));
+    cell_put_wrapped(&lines, buf_str(&plain), DEEP, progress_columns(STDOUT_FILENO));
+    buf_put(out, str_of(session->ink->bold));
+    buf_put(out, str_slice(buf_str(&lines), 0, name));
+    buf_put(out, str_of(session->ink->off));
+    buf_put(out, str_slice(buf_str(&lines), name, lines.len));
+    buf_done(&lines);
+    buf_done(&plain);
 }
 
 static void put_tool(struct session *session, struct buf *out, const struct json *tool)
 {
-    buf_putf(out, "  %s", session->ink->bold);
-    plain_put(out, json_text(json_find(tool, S("name"))), PLAIN_LINE);
-    buf_put(out, str_of(session->ink->off));
-    put_parameters(out, json_find(tool, S("inputSchema")));
+    buf_put(out, S("  "));
+    put_signature(session, out, tool);
     put_description(out, json_text(json_find(tool, S("description"))));
     buf_putc(out, '\n');
 }

@@ -2,12 +2,14 @@
 /* moot who: who is in a topic, and what they may do. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/plain.h"
 #include "base/xalloc.h"
 #include "cli/cell.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include "json/json.h"
 
@@ -106,6 +108,18 @@ static size_t widest(const struct table *table)
     return width;
 }
 
+/* The last column: at a terminal it goes on below itself. */
+static void put_may(struct buf *out, const struct row *row, size_t at)
+{
+    struct buf may;
+
+    buf_init(&may, TEXT_BYTES);
+    put_capabilities(&may, str_of(row->capabilities));
+    cell_put_wrapped(out, buf_str(&may), at, progress_columns(STDOUT_FILENO));
+    buf_putc(out, '\n');
+    buf_done(&may);
+}
+
 static void put_table(struct session *session, struct buf *out, const struct table *table)
 {
     size_t width = widest(table);
@@ -123,8 +137,7 @@ static void put_table(struct session *session, struct buf *out, const struct tab
         (void)cell_put(out, row->is_me && !*row->type ? S("(you)") : str_of(row->type),
                        7);
         buf_put(out, S("  "));
-        put_capabilities(out, str_of(row->capabilities));
-        buf_putc(out, '\n');
+        put_may(out, row, width + sizeof("  TYPE     ") - 1);
     }
 }
 

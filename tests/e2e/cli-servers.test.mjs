@@ -37,6 +37,23 @@ test('run looks before it starts anything, and starts for good', async () => {
     assert.equal(textOf(await rpc.call('echo', { text: 'hi' })), 'hi');
 });
 
+test('bridge takes no name of a server that the gateway keeps', async () => {
+    const { status, stderr } = await run('bridge', 'room', '--as', 'tool', '--sandbox', 'off', '--yes', '--', echo, '--legacy');
+
+    assert.equal(status, 1);
+    assert.match(stderr, /the gateway keeps a server "tool" itself \(`moot ps`\); give this one another name with --as/);
+});
+
+test('run with a topic alone, or without --as, says what is missing', async () => {
+    const alone = await run('run', 'room');
+    const nameless = await run('run', 'room', '--', echo);
+
+    assert.equal(alone.status, 1);
+    assert.match(alone.stderr, /there is no server "room"; `moot ps` lists them, `moot run TOPIC --as NAME -- COMMAND` adds one/);
+    assert.equal(nameless.status, 2);
+    assert.match(nameless.stderr, /--as NAME is missing/);
+});
+
 test('ps tells how it is', async () => {
     const { stdout } = await run('ps');
 
@@ -53,7 +70,7 @@ test('logs are read, and followed', async () => {
     await follower.line(/server +a line of noise/);
     follower.child.kill('SIGTERM');
     assert.match((await run('logs', 'tool', '--lines', '1')).stdout, /^\S+Z server +a line of noise\n$/);
-    assert.match((await run('logs', 'nobody')).stderr, /no such server: nobody; `moot ps`/);
+    assert.match((await run('logs', 'nobody')).stderr, /there is no server "nobody"; `moot ps`/);
 });
 
 test('stop, run and restart do what they say', async () => {
@@ -67,7 +84,7 @@ test('stop, run and restart do what they say', async () => {
     assert.match((await run('ps')).stdout, /^tool .*\n {2}an administrator stopped it\n/m);
     assert.equal((await run('run', 'tool')).status, 0);
     assert.match(textOf(await rpc.call('pid')), /^\d+$/);
-    assert.match((await run('stop', 'nobody')).stderr, /no such server/);
+    assert.match((await run('stop', 'nobody')).stderr, /there is no server "nobody"/);
 });
 
 test('tools --server shows what is held and how it differs; --approve lets it go', async () => {

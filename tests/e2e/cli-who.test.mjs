@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // moot who, moot tools: who is here, what they may do, what they offer.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 
-import { envelope, person, startGateway } from './gateway.mjs';
+import { envelope, person, program, startGateway } from './gateway.mjs';
 import { moot, serveTools } from './moot.mjs';
+import { startTerminal } from './terminal.mjs';
 
 let gateway;
 const by = (params) => ({ kind: 'mcp/request:tools/call', payload: { params } });
@@ -112,4 +114,27 @@ test('tools: who may not ask, and who is not here', async () => {
     assert.deepEqual([refused.status, absent.status], [4, 1]);
     assert.match(refused.stderr, /you may not ask for tools here/);
     assert.match(absent.stderr, /nobody is not in room/);
+});
+
+test('who and tools fit a terminal: what is long goes on below itself', { skip: spawnSync('tmux', ['-V']).status !== 0 && 'there is no tmux' }, async () => {
+    const far = await startGateway({ tokens: [person('bob'), person('ann', { capabilities: Array.from({ length: 9 }, (_, i) => `chat/number-${i}`).concat('mcp/*') })] });
+    const ann = await far.join('ann');
+    const wide = 'a description of many words '.repeat(9);
+
+    serveTools(ann, { tool: () => '' }, { describe: { tool: { description: wide, inputSchema: { type: 'object',
+        properties: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`parameter-${i}`, { type: 'string' }])) } } } });
+    for (const [command, pattern] of [['who', /^ann +[^]*\n {22}\S/m], ['tools', /^ {2}tool\([^]*\n {6}\S[^]*\n {6}a description[^]*\n {6}\S/m]]) {
+        const terminal = await startTerminal([program, command, 'room', '--server', `http://127.0.0.1:${far.port}`],
+                                             { columns: 80, rows: 40, env: { MOOT_TOKEN: 'bob-token', NO_COLOR: '1' } });
+
+        try {
+            assert.equal(await terminal.ended(), 0);
+            const screen = await terminal.tmux('capture-pane', '-t', 'room', '-p', '-J', '-S', '-');
+            assert.match(screen, pattern);
+            assert.deepEqual(screen.split('\n').filter((line) => line.trimEnd().length > 80), []);
+        } finally {
+            await terminal.close();
+        }
+    }
+    await far.stop();
 });

@@ -74,7 +74,7 @@ test('where to sign in is for administrators, and for servers where one signs in
     assert.equal((await gateway.request('POST /admin/servers/guarded/sign-in', { token: 'alice-token' })).status, 403);
     assert.equal((await gateway.request('POST /admin/servers/guarded/sign-in')).status, 401);
     assert.equal((await ask('POST /admin/servers/nobody/sign-in')).status, 404);
-    assert.match((await run('sign-in', 'nobody')).stderr, /no such server: nobody/);
+    assert.match((await run('sign-in', 'nobody')).stderr, /there is no server "nobody"/);
     for (const name of ['fixed', 'command'])
         assert.equal((await ask(`POST /admin/servers/${name}/sign-in`)).status, 409);
     assert.notEqual(await stateOf('fixed'), 'sign_in_needed');
