@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "bridge/bridge_priv.h"
+#include "mcp/question.h"
 #include "participant/keep.h"
 #include "participant/pick.h"
 
@@ -105,6 +106,43 @@ static void answer_roots(struct bridge *b, struct mcp_question *question)
 
 /* --- asking --- */
 
+/* What was wrong with it, on either side, is for whoever reads the logbook as well. */
+static void refuse_unfit(struct bridge *b, struct mcp_question *question,
+                         const char *what, const struct buf *why)
+{
+    CLEANUP(buf_done) struct buf message;
+
+    buf_init(&message, QUESTION_WHY + 64);
+    buf_putf(&message, "%s: " STR_FMT, what, STR_ARG(buf_str(why)));
+    b->counts.dropped++;
+    bridge_note(b, "its " STR_FMT " was refused: " STR_FMT, STR_ARG(question->method),
+                STR_ARG(buf_str(&message)));
+    refuse(b, question, RPC_INVALID_PARAMS, buf_str(&message));
+}
+
+static size_t scratch_bytes(struct str text)
+{
+    return text.len * BRIDGE_TREE + (1 << 16);
+}
+
+/* The server gets what fits its question, or an error. */
+static void give_result(struct bridge *b, struct mcp_question *question,
+                        struct str result)
+{
+    struct question_asked asked = { question->method, question->params };
+    CLEANUP(arena_done) struct arena scratch;
+    CLEANUP(buf_done) struct buf out;
+    CLEANUP(buf_done) struct buf why;
+
+    arena_init(&scratch, scratch_bytes(question->params) + scratch_bytes(result));
+    buf_init(&out, BRIDGE_ANSWERS);
+    buf_init(&why, QUESTION_WHY);
+    if (question_put_answer(&out, &asked, result, &scratch, &why))
+        refuse_unfit(b, question, "the answer does not fit", &why);
+    else
+        supervisor_answer(b->supervisor, question, S("result"), buf_str(&out));
+}
+
 /* What became of it, as the server is told. */
 static void on_done(void *user, const struct outcome *outcome)
 {
@@ -114,7 +152,7 @@ static void on_done(void *user, const struct outcome *outcome)
 
     asked_free(asked);
     if (outcome->type == ASK_RESULT || outcome->type == ASK_TOOL_ERROR)
-        supervisor_answer(b->supervisor, question, S("result"), outcome->json.text);
+        give_result(b, question, outcome->json.text);
     else if (outcome->type == ASK_ERROR)
         supervisor_answer(b->supervisor, question, S("error"), outcome->json.text);
     else
@@ -122,27 +160,25 @@ static void on_done(void *user, const struct outcome *outcome)
                outcome->message.len ? outcome->message : S("nobody answered"));
 }
 
+static void elicited_free(struct bridge *b, struct elicited *e)
+{
+    list_remove(&e->link);
+    b->elicited_count--;
+    free(e);
+}
+
 /* A URL is shown now and ends somewhere else: who saw it is told of that. */
-static void note_elicited(struct bridge *b, const struct mcp_question *question,
-                          struct str whom)
+static void note_elicited(struct bridge *b, struct json_span params, struct str whom)
 {
     static const struct str path[] = { S("elicitationId") };
-    struct json_span params = { .type = JSON_OBJECT, .text = question->params };
+    struct json_span id = mcp_message_find(params, path, COUNT(path));
     struct elicited *e;
-    struct json_span id;
     char *at;
 
-    if (!question->params.len)
-        return;
-    id = mcp_message_find(params, path, COUNT(path));
     if (id.type != JSON_STRING || !id.text.ptr || id.text.len > OFFER_MAX_URI)
         return;
-    if (b->elicited_count == BRIDGE_ELICITED) {
-        e = LIST_FIRST(&b->elicited, struct elicited, link);
-        list_remove(&e->link);
-        free(e);
-        b->elicited_count--;
-    }
+    if (b->elicited_count == BRIDGE_ELICITED)
+        elicited_free(b, LIST_FIRST(&b->elicited, struct elicited, link));
     e = xcalloc(1, sizeof(*e) + id.text.len + whom.len);
     at = (char *)(e + 1);
     e->id = keep_str(&at, id.text);
@@ -151,14 +187,46 @@ static void note_elicited(struct bridge *b, const struct mcp_question *question,
     b->elicited_count++;
 }
 
-struct str bridge_elicited(const struct bridge *b, struct str id)
+struct elicited *bridge_elicited(const struct bridge *b, struct str id)
 {
-    const struct elicited *e;
+    struct elicited *e;
 
     LIST_FOREACH(e, &b->elicited, link)
         if (str_eq(e->id, id))
-            return e->whom;
-    return S("");
+            return e;
+    return NULL;
+}
+
+void bridge_elicited_end(struct bridge *b, struct elicited *elicited)
+{
+    elicited_free(b, elicited);
+}
+
+/* ELIC-07: those that an error names are asked like any other. */
+bool bridge_elicits(struct bridge *b, struct json_span error, struct str whom,
+                    struct buf *why)
+{
+    static const struct str path[] = { S("data"), S("elicitations") };
+    struct json_span list = mcp_message_find(error, path, COUNT(path));
+    struct json_scan scan;
+    struct json_span item;
+    enum err err;
+
+    if (!list.text.ptr || list.type != JSON_ARRAY) {
+        buf_put(why, S("it names no elicitations"));
+        return false;
+    }
+    json_scan_init(&scan, list.text, JSON_MAX_DEPTH);
+    err = json_array_begin(&scan);
+    while (!err && json_array_next(&scan, &item, &err)) {
+        CLEANUP(arena_done) struct arena scratch;
+
+        arena_init(&scratch, scratch_bytes(item.text));
+        if (question_check(S("elicitation/create"), item.text, &scratch, why))
+            return false;
+        note_elicited(b, item, whom);
+    }
+    return true;
 }
 
 static void ask(struct bridge *b, struct mcp_question *question,
@@ -190,7 +258,9 @@ static void ask(struct bridge *b, struct mcp_question *question,
     memcpy(asked->id, id.ptr, id.len);
     list_append(&b->asked, &asked->link);
     if (str_eq(question->method, S("elicitation/create")))
-        note_elicited(b, question, call->to[0]);
+        note_elicited(b,
+                      (struct json_span){ .type = JSON_OBJECT, .text = question->params },
+                      call->to[0]);
 }
 
 /* clang-format off */
@@ -207,11 +277,33 @@ static bool is_question(struct str method)
     return false;
 }
 
-void bridge_ask(struct bridge *b, struct mcp_question *question,
-                const struct bridged *call)
+/* SAMP-05, ELIC-12: a call asks a few things at once, and then one a second. */
+static bool is_too_often(const struct bridge *b, struct bridged *call)
+{
+    uint64_t now = loop_now_ms(b->means.loop);
+
+    if (call->asked_ms < now)
+        call->asked_ms = now;
+    if (call->asked_ms - now >= (uint64_t)BRIDGE_ASKED_AHEAD * BRIDGE_ASKED_MS)
+        return true;
+    call->asked_ms += BRIDGE_ASKED_MS;
+    return false;
+}
+
+static bool is_fit(const struct mcp_question *question, struct buf *why)
+{
+    CLEANUP(arena_done) struct arena scratch;
+
+    arena_init(&scratch, scratch_bytes(question->params));
+    return !question_check(question->method, question->params, &scratch, why);
+}
+
+void bridge_ask(struct bridge *b, struct mcp_question *question, struct bridged *call)
 {
     bool wants_roots = str_eq(question->method, S("roots/list"));
+    CLEANUP(buf_done) struct buf why;
 
+    buf_init(&why, QUESTION_WHY);
     b->counts.questions++;
     if (!is_question(question->method)) {
         refuse(b, question, RPC_METHOD_NOT_FOUND, S("method not found"));
@@ -225,6 +317,11 @@ void bridge_ask(struct bridge *b, struct mcp_question *question,
                S("it cannot be told whose call this belongs to; use mode per-caller"));
     } else if (call->is_unwanted) {
         refuse(b, question, RPC_INTERNAL, S("the caller has gone"));
+    } else if (is_too_often(b, call)) {
+        b->counts.dropped++;
+        refuse(b, question, RPC_INTERNAL, S("this call asks too often"));
+    } else if (!is_fit(question, &why)) {
+        refuse_unfit(b, question, "the question cannot be asked", &why);
     } else {
         ask(b, question, call);
     }
@@ -250,8 +347,6 @@ void bridge_drop_asked(struct bridge *b)
 
     LIST_FOREACH(asked, &b->asked, link)
         asked_free(asked);
-    LIST_FOREACH(e, &b->elicited, link) {
-        list_remove(&e->link);
-        free(e);
-    }
+    LIST_FOREACH(e, &b->elicited, link)
+        elicited_free(b, e);
 }

@@ -176,12 +176,14 @@ static void hear_elicited(struct bridge *b, const struct mcp_message *message,
                           const struct bridged *)
 {
     struct json_span id = {};
-    struct str whom;
+    struct elicited *elicited;
 
     (void)PICK(message->params, { S("elicitationId"), &id });
-    whom = id.text.ptr ? bridge_elicited(b, id.text) : S("");
-    if (whom.len)
-        bridge_tell(b, whom, message->method, message->params.text, S(""));
+    elicited = id.text.ptr ? bridge_elicited(b, id.text) : NULL;
+    if (!elicited)
+        return; /* ELIC-06: unknown, or over */
+    bridge_tell(b, elicited->whom, message->method, message->params.text, S(""));
+    bridge_elicited_end(b, elicited);
 }
 
 /* --- lists --- */

@@ -33,6 +33,7 @@
 enum {
     BRIDGE_PARTICIPANTS = 256,
     BRIDGE_ASKED = 64,
+    BRIDGE_ASKED_AHEAD = 32, /* … so many things */
     BRIDGE_RECENT = 64,
     BRIDGE_DEPTH = 128,
     BRIDGE_ENVELOPE = 1 << 20, /* bytes, where the gateway does not say */
@@ -47,6 +48,7 @@ enum {
 
 enum {
     BRIDGE_QUESTION_MS = 5 * 60 * 1000,
+    BRIDGE_ASKED_MS = 1000,    /* a call asks no more often, once it has asked … */
     BRIDGE_TELL_MS = 1000,     /* changes of lists are told no more often */
     BRIDGE_SETTLE_MS = 2000,   /* without a change: the first catalogue is whole */
     BRIDGE_TRUST_MS = 10'000,  /* … at the latest */
@@ -75,6 +77,7 @@ struct bridged {
     bool makes_task;    /* params.task is the caller's own */
     struct str answer;  /* the payload, owned; UNSENT, SENT */
     uint64_t retry_ms;  /* UNSENT: not before */
+    uint64_t asked_ms;  /* up to when what was asked counts */
     struct str payload; /* the request itself, owned; PARKED */
 
     /* Behind the struct. */
@@ -182,11 +185,15 @@ void bridged_free(struct bridged *call);
 
 /* bridge_ask.c */
 /* `call`: that caused it; NULL: none, or it cannot be told which. */
-void bridge_ask(struct bridge *b, struct mcp_question *question,
-                const struct bridged *call);
+void bridge_ask(struct bridge *b, struct mcp_question *question, struct bridged *call);
 void bridge_unask(struct bridge *b, struct mcp_question *question);
 void bridge_drop_asked(struct bridge *b);
-struct str bridge_elicited(const struct bridge *b, struct str id); /* whom, or "" */
+/* Somebody was shown a URL of that id, and it has not ended; or NULL. */
+struct elicited *bridge_elicited(const struct bridge *b, struct str id);
+void bridge_elicited_end(struct bridge *b, struct elicited *elicited);
+/* The URLs of an error -32042 are for `whom`. False: they are none to be shown. */
+bool bridge_elicits(struct bridge *b, struct json_span error, struct str whom,
+                    struct buf *why);
 
 /* bridge_hear.c */
 int bridge_level(struct str name); /* of messages: 0 is debug; -1: none */

@@ -9,6 +9,7 @@
 #include "base/xalloc.h"
 #include "bridge/bridge_priv.h"
 #include "mcp/era.h"
+#include "mcp/question.h"
 #include "participant/keep.h"
 
 /* --- a request that is kept --- */
@@ -83,11 +84,37 @@ static void give_result(struct bridged *call, struct json_span result)
         bridged_answer(call, S("result"), buf_str(&out));
 }
 
+static bool is_code(struct json_span error, struct str code)
+{
+    static const struct str path[] = { S("code") };
+
+    return str_eq(mcp_message_find(error, path, COUNT(path)).text, code);
+}
+
+/* A URL that nobody is to be shown is not shown in an error either. */
+static bool refuse_urls(struct bridged *call, struct json_span error)
+{
+    CLEANUP(buf_done) struct buf why;
+    CLEANUP(buf_done) struct buf message;
+
+    buf_init(&why, QUESTION_WHY);
+    buf_init(&message, QUESTION_WHY + 64);
+    if (!is_code(error, S("-32042")) ||
+        bridge_elicits(call->bridge, error, call->to[0], &why))
+        return false;
+    buf_putf(&message, "the server's -32042 cannot be shown: " STR_FMT,
+             STR_ARG(buf_str(&why)));
+    bridged_fail(call, RPC_INTERNAL, buf_str(&message));
+    return true;
+}
+
 static void give_error(struct bridged *call, struct json_span error)
 {
     struct era_change change = change_for(call);
     CLEANUP(buf_done) struct buf out;
 
+    if (refuse_urls(call, error))
+        return;
     buf_init(&out, bridge_answer_bytes(call->bridge));
     if (era_put_error(&out, &change, error) || out.is_full)
         bridged_fail(call, RPC_INTERNAL, S("the server's error cannot be read"));

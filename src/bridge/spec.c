@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "mcp/question.h"
 
 enum { SPEC_BYTES = 1 << 20 };
 
@@ -230,8 +231,11 @@ char *server_spec_fault(const struct server_spec *spec)
     why = spec->url.len > 0 ? url_fault(spec) : command_fault(spec);
     if (why)
         return why;
-    for (size_t i = 0; i < spec->root_count; i++)
-        if (!str_starts(spec->roots[i], S("file://")))
-            return fault("a root begins with file://");
+    for (size_t i = 0; i < spec->root_count; i++) {
+        const char *what = question_root_fault(spec->roots[i]);
+
+        if (what)
+            return fault("a root %s", what);
+    }
     return NULL;
 }

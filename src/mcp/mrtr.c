@@ -10,7 +10,7 @@
 #include "base/xalloc.h"
 #include "mcp/session_parts.h"
 
-enum { PAUSE_MS = 250, MAX_SEEN = 64 << 10 };
+enum { PAUSE_MS = 250, MAX_SEEN = 64 << 10, MAX_REFUSAL = 4096 };
 
 static struct json_span find(struct json_span object, struct str name)
 {
@@ -133,24 +133,32 @@ static bool is_code(struct json_span error, struct str code)
     return str_eq(find(error, S("code")).text, code);
 }
 
-/* Who is asked and says nothing has dismissed it; who cannot be asked ends the call. */
-static bool is_dismissed(const struct question *q, struct str error)
+/* Who is asked and says nothing has dismissed it; what cannot be asked, or was answered
+ * with what does not fit, ends the call. */
+static bool is_dismissed(const struct question *q, struct json_span error)
 {
-    struct json_span span = { .type = JSON_OBJECT, .text = error };
-
     return str_eq(q->asked.method, S("elicitation/create")) &&
-           !is_code(span, S("-32601"));
+           !is_code(error, S("-32601")) && !is_code(error, S("-32602"));
 }
 
 static void refuse_call(struct mcp_session *session, struct call *call,
-                        const struct question *q)
+                        const struct question *q, struct json_span error)
 {
+    struct json_span message = find(error, S("message"));
+    struct str told = S("");
     struct buf why;
 
-    buf_init(&why, 1024);
+    arena_reset(&session->scratch);
+    if (is_code(error, S("-32602")) && is_of(message, JSON_STRING) &&
+        json_unescape(message, &session->scratch, &told))
+        told = S("");
+    buf_init(&why, MAX_REFUSAL);
     buf_put(&why, S("the server asked for "));
     buf_put(&why, q->asked.method);
     buf_put(&why, S(", which was refused"));
+    if (told.len)
+        buf_put(&why, S(": "));
+    buf_put(&why, told);
     task_cancel(session, call);
     call_refuse(session, call, buf_str(&why));
     buf_done(&why);
@@ -165,8 +173,10 @@ void round_answer(struct mcp_session *session, struct question *q, struct str me
     if (call->fate != FATE_OPEN)
         return;
     if (!str_eq(member, S("result"))) {
-        if (!is_dismissed(q, json)) {
-            refuse_call(session, call, q);
+        struct json_span error = { .type = JSON_OBJECT, .text = json };
+
+        if (!is_dismissed(q, error)) {
+            refuse_call(session, call, q, error);
             return;
         }
         json = S("{\"action\":\"cancel\"}");

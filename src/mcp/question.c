@@ -210,7 +210,7 @@ static bool root_fits(struct check *c, const struct json *root)
         return check_fails(c, "it is not an object");
     if (!MEMBERS_FIT(c, root, rules))
         return false;
-    fault = text_root_fault(json_text(json_find(root, S("uri"))));
+    fault = question_root_fault(json_text(json_find(root, S("uri"))));
     return !fault || check_fails(c, "uri %s", fault);
 }
 

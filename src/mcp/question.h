@@ -35,3 +35,6 @@ struct question_asked {
 };
 enum err question_put_answer(struct buf *out, const struct question_asked *asked,
                              struct str result, struct arena *scratch, struct buf *why);
+
+/* NULL, or why it is no root: static text that goes on from "a root". */
+const char *question_root_fault(struct str uri);

@@ -65,9 +65,8 @@ bool text_is_email(struct str text);
 bool text_is_uri(struct str text);
 bool text_is_date(struct str text);
 bool text_is_date_time(struct str text);
-/* NULL, or why nobody is to be shown it; why it is no root. */
+/* NULL, or why nobody is to be shown it. */
 const char *text_url_fault(struct str url);
-const char *text_root_fault(struct str uri);
 
 /* question_sample.c */
 bool sample_fits(struct check *c, const struct json *params);

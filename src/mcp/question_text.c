@@ -211,7 +211,7 @@ static const char *path_fault(struct str path)
     return dots == 2 && !others ? "leads upwards" : NULL;
 }
 
-const char *text_root_fault(struct str uri)
+const char *question_root_fault(struct str uri)
 {
     struct str path;
 

@@ -122,7 +122,7 @@ TEST(what_is_wrong_is_said)
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"env\":{\"A\":{\"file\":\"\"}}}"), "the secret A does not say where it is" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"headers\":{\"A\":\"b\"}}"), "headers are for a url, not for a command" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"mode\":\"pooled\"}"), "instances are 1 to 64" },
-        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"roots\":[\"/x\"]}"), "a root begins with file://" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"roots\":[\"/x\"]}"), "a root is no file:// URI" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"url\":\"ftp://h\"}"), "url begins with http:// or https:// and is one line" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"url\":\"http://u:p@h\"}"), "url has no spaces, control characters or passwords (@)" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"url\":\"http://h\",\"env\":{\"A\":\"b\"}}"), "variables are for a command, not for a url" },
