@@ -328,6 +328,11 @@ static void on_question_gone(void *user, struct mcp_question *question)
     }
 }
 
+static void on_oddity(void *user, const char *what)
+{
+    supervisor_log(((struct instance *)user)->owner, "%s", what);
+}
+
 static void on_due(void *user)
 {
     struct instance *instance = user;
@@ -357,6 +362,7 @@ static const struct mcp_session_ops session_ops = {
     .on_notification = on_notification,
     .on_question = on_question,
     .on_question_gone = on_question_gone,
+    .on_oddity = on_oddity,
     .on_due = on_due,
 };
 

@@ -83,6 +83,9 @@ struct mcp_session_ops {
     void (*on_question_gone)(void *user, struct mcp_question *question);
     /* mcp_session_due_ms() is earlier than it was: from whichever function. */
     void (*on_due)(void *user);
+    /* The server did what it must not, and it was passed over: for people. At most once
+     * for each call. May be NULL. */
+    void (*on_oddity)(void *user, const char *what);
 };
 
 /* Sends the first message. The carrier lives longer than the session. */
@@ -125,7 +128,8 @@ struct mcp_reply {
 };
 
 struct mcp_call_ops {
-    /* The whole params of notifications/progress; may be NULL. */
+    /* The whole params of notifications/progress; may be NULL. It rises from one to the
+     * next, comes ten times a second at most, and the last one before on_done. */
     void (*on_progress)(void *user, struct json_span params);
     void (*on_done)(void *user, const struct mcp_reply *reply); /* once */
 };

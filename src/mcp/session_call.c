@@ -23,6 +23,7 @@ static void call_free(struct mcp_session *session, struct call *call)
     list_remove(&call->link);
     round_done(&call->round);
     buf_done(&call->refusal);
+    buf_done(&call->advance.held);
     free(call->task_id);
     free(call->texts);
     free(call);
@@ -39,6 +40,8 @@ void mcp_call_end(struct mcp_session *session, struct call *call,
     if (call->errand)
         errand_drop(session, TAKE(call->errand));
     questions_drop(session, call);
+    if (reply->type != REPLY_CANCELLED)
+        call_tell_progress(session, call);
     call_free(session, call);
     ops.on_done(user, reply);
 }
@@ -254,6 +257,7 @@ static enum err call_begin(struct mcp_session *session, struct call *call)
 void call_resend(struct mcp_session *session, struct call *call, struct str more)
 {
     call_prolong(session, call);
+    call->advance.is_anew = true;
     if (call_send(session, call, more))
         call_give_up(session, call, "it could not be sent again");
 }
@@ -363,6 +367,8 @@ static uint64_t call_due(const struct mcp_session *session, const struct call *c
         return 0;
     if (call->until_ms < at && !questions_wait(session, call))
         at = call->until_ms;
+    if (call_progress_due(call) < at)
+        at = call_progress_due(call);
     return call->wake_ms < at ? call->wake_ms : at;
 }
 
@@ -383,6 +389,10 @@ static void call_tick(struct mcp_session *session, struct call *call)
     case FATE_CANCELLED: call_fail(session, call, "cancelled", call->why); return;
     case FATE_FAILED: call_fail(session, call, "overload", call->why); return;
     case FATE_OPEN: break;
+    }
+    if (call_progress_due(call) <= session->now_ms) {
+        call_tell_progress(session, call);
+        return;
     }
     if (call->wake_ms <= session->now_ms) {
         call->wake_ms = UINT64_MAX;
@@ -432,26 +442,4 @@ uint64_t call_behind(const struct mcp_session *session, const struct mcp_message
     if (!call && task.text.ptr && task.type == JSON_STRING)
         call = call_of_task(session, task);
     return call ? call->id : 0;
-}
-
-/* A task that was passed on outlives its call, and so does its token (PROG-04): its owner
- * knows the number. */
-void call_hear_progress(struct mcp_session *session, const struct mcp_message *message)
-{
-    static const struct str token[] = { S("progressToken") };
-    struct call *call;
-    uint64_t id;
-
-    if (!mcp_message_number(mcp_message_find(message->params, token, 1), &id))
-        return;
-    call = call_find(session, id);
-    if (!call) {
-        if (session->has_passed_on && id <= session->ids)
-            session->ops.on_notification(session->user, message, id);
-        return;
-    }
-    if (call->fate != FATE_OPEN || !call->ops.on_progress)
-        return;
-    call_prolong(session, call);
-    call->ops.on_progress(call->user, message->params);
 }

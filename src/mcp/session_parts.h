@@ -102,7 +102,13 @@ void calls_again(struct mcp_session *session);
 /* To which call something belongs: by its stream, or by its task; 0: not known. */
 uint64_t call_behind(const struct mcp_session *session, const struct mcp_message *message,
                      uint64_t via);
+
+/* --- session_progress.c --- */
+
 void call_hear_progress(struct mcp_session *session, const struct mcp_message *message);
+/* What was held back is told now: its time has come, or the call ends. */
+void call_tell_progress(struct mcp_session *session, struct call *call);
+uint64_t call_progress_due(const struct call *call); /* UINT64_MAX: nothing is held */
 
 /* --- session_again.c --- */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A session from inside. session.c hears, dispatches and keeps time; session_open.c opens
- * it, session_call.c makes the calls of its owner, session_ask.c takes the questions of
- * the server, session_watch.c listens; mrtr.c and task.c are what a call may turn into.
+ * it, session_call.c makes the calls of its owner, session_progress.c tells how far they
+ * are, session_ask.c takes the questions of the server, session_watch.c listens; mrtr.c
+ * and task.c are what a call may turn into.
  *
  *     call ──► errand ──► carrier        A call is what the owner wants, an errand one
  *       ▲        │ on_answer             request on the wire. A call has one errand at a
@@ -58,9 +59,20 @@ struct round {
     void (*on_answered)(struct mcp_session *session, struct call *call);
 };
 
+/* How far a call is, and what its owner was not told of it yet. */
+struct advance {
+    double last; /* heard last; it only rises (PROG-02) */
+    bool is_begun;
+    bool is_odd;      /* one did not rise, which was told */
+    bool is_anew;     /* it was sent again, and may begin below */
+    uint64_t told_ms; /* not before: the next */
+    struct buf held;  /* params of the last one, where it was too early; empty: none */
+};
+
 struct call {
     struct link link;
     uint64_t id; /* the owner's, and the progress token */
+    struct advance advance;
     struct mcp_call_ops ops;
     void *user;
     struct str method, params, tool; /* in `texts` */

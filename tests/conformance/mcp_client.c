@@ -513,9 +513,9 @@ static void open_oauth(struct client *client, const char *url)
 
 static void open_session(struct client *client, bool is_modern)
 {
-    static const struct mcp_session_ops ops = { on_ready,         on_end,
-                                                on_notification,  on_question,
-                                                on_question_gone, on_due };
+    static const struct mcp_session_ops ops = {
+        on_ready, on_end, on_notification, on_question, on_question_gone, on_due, NULL
+    };
     struct mcp_session_settings settings = {
         .name = S("moot-conformance"),
         .version = S(MOOT_VERSION),

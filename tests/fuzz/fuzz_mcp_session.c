@@ -123,9 +123,9 @@ static void on_due(void *user)
     (void)user;
 }
 
-static const struct mcp_session_ops session_ops = { on_ready,         on_end,
-                                                    on_notification,  on_question,
-                                                    on_question_gone, on_due };
+static const struct mcp_session_ops session_ops = {
+    on_ready, on_end, on_notification, on_question, on_question_gone, on_due, NULL
+};
 
 static void on_progress(void *user, struct json_span params)
 {

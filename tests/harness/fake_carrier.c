@@ -138,6 +138,13 @@ static void on_question_gone(void *user, struct mcp_question *question)
         }
 }
 
+static void on_oddity(void *user, const char *what)
+{
+    struct fake_carrier *fake = user;
+
+    buf_putf(&fake->told, "odd: %s\n", what);
+}
+
 static void on_due(void *user)
 {
     (void)user;
@@ -149,6 +156,7 @@ static const struct mcp_session_ops session_ops = {
     .on_notification = on_notification,
     .on_question = on_question,
     .on_question_gone = on_question_gone,
+    .on_oddity = on_oddity,
     .on_due = on_due,
 };
 

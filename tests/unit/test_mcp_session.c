@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session with a legacy server. */
+#include <stdio.h>
+
 #include "fake_carrier.h"
 #include "harness.h"
 
@@ -240,6 +242,84 @@ TEST(a_call_that_takes_too_long_is_cancelled)
     fake_carrier_done(&fake);
 }
 
+static void say_progress(struct fake_carrier *fake, double progress)
+{
+    char text[200];
+
+    (void)snprintf(text, sizeof(text),
+                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
+                   "\"params\":{\"progressToken\":2,\"progress\":%g}}",
+                   progress);
+    fake_carrier_says(fake, text);
+}
+
+#define PROGRESS(number) "progress {\"progressToken\":2,\"progress\":" number "}\n"
+
+/* PROG-02: what does not rise is no progress, and no sign of life. */
+TEST(progress_only_rises)
+{
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &legacy, "{}");
+    (void)fake_carrier_call(&fake, "m", "");
+    say_progress(&fake, -1);
+    fake_carrier_tick(&fake, 100);
+    say_progress(&fake, 0.5);
+    CHECK_STR(fake_carrier_told(&fake), S(PROGRESS("-1") PROGRESS("0.5")));
+    fake_carrier_tick(&fake, 100);
+    say_progress(&fake, 0.5);
+    say_progress(&fake, 0.25);
+    fake_carrier_says(&fake, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
+                             "\"params\":{\"progressToken\":2,\"progress\":\"7\"}}");
+    fake_carrier_says(&fake, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
+                             "\"params\":{\"progressToken\":2}}");
+    CHECK_STR(fake_carrier_told(&fake), S("odd: its progress does not rise: not told\n"));
+    fake_carrier_tick(&fake, 29000);
+    say_progress(&fake, 0.5);
+    fake_carrier_tick(&fake, 900);
+    CHECK(str_starts(fake_carrier_told(&fake), S("failed ")));
+    fake_carrier_done(&fake);
+}
+
+/* PROG-05, PROG-03. */
+TEST(progress_is_told_ten_times_a_second_and_the_last_before_the_answer)
+{
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &legacy, "{}");
+    (void)fake_carrier_call(&fake, "m", "");
+    for (int i = 1; i <= 1000; i++) {
+        say_progress(&fake, i);
+        if (i % 400 == 0)
+            fake_carrier_tick(&fake, 100);
+    }
+    CHECK_STR(fake_carrier_told(&fake), S(PROGRESS("1") PROGRESS("400") PROGRESS("800")));
+    fake_carrier_tick(&fake, 99);
+    CHECK_STR(fake_carrier_told(&fake), S(""));
+    fake_carrier_answers(&fake, 2, "{}");
+    CHECK_STR(fake_carrier_told(&fake), S(PROGRESS("1000") "result {}\n"));
+    say_progress(&fake, 2000);
+    fake_carrier_tick(&fake, 1000);
+    CHECK_STR(fake_carrier_told(&fake), S(""));
+    fake_carrier_done(&fake);
+}
+
+TEST(progress_that_is_held_back_ends_with_a_call_that_is_cancelled)
+{
+    struct fake_carrier fake;
+    uint64_t call;
+
+    fake_carrier_ready(&fake, &legacy, "{}");
+    call = fake_carrier_call(&fake, "m", "");
+    say_progress(&fake, 1);
+    say_progress(&fake, 2);
+    mcp_session_cancel(fake.session, call, S(""), fake.now_ms);
+    (void)fake_carrier_told(&fake);
+    fake_carrier_tick(&fake, 100);
+    CHECK(str_starts(fake_carrier_told(&fake), S("cancelled ")));
+    fake_carrier_done(&fake);
+}
+
 TEST(progress_does_not_prolong_a_call_for_ever)
 {
     struct fake_carrier fake;
@@ -247,9 +327,7 @@ TEST(progress_does_not_prolong_a_call_for_ever)
     fake_carrier_ready(&fake, &legacy, "{}");
     (void)fake_carrier_call(&fake, "m", "");
     for (int i = 0; i < 11; i++) {
-        fake_carrier_says(&fake,
-                          "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
-                          "\"params\":{\"progressToken\":2,\"progress\":1}}");
+        say_progress(&fake, i);
         CHECK_INT(mcp_session_underway(fake.session), 1);
         fake_carrier_tick(&fake, i < 10 ? 29999 : 10);
     }

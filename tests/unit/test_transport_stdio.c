@@ -65,7 +65,7 @@ static void on_due(void *)
 }
 
 static const struct mcp_session_ops session_ops = {
-    on_ready, on_session_end, on_notification, on_question, on_question, on_due,
+    on_ready, on_session_end, on_notification, on_question, on_question, on_due, NULL,
 };
 
 static void on_started(void *user, pid_t pid, int)

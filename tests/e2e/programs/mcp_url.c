@@ -121,7 +121,7 @@ static void on_tick(struct loop_timer *timer)
 }
 
 static const struct mcp_session_ops session_ops = {
-    on_ready, on_end, on_notification, on_question, on_question_gone, on_due,
+    on_ready, on_end, on_notification, on_question, on_question_gone, on_due, NULL,
 };
 
 static void on_ended(void *user, const char *why)
