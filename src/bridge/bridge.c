@@ -439,6 +439,16 @@ static void on_presence(void *user, enum presence_change change,
         bridge_caller_gone(user, who->id);
 }
 
+/* ROOT-01: the one notification of a client that concerns a server. */
+static void on_heard(void *user, const struct heard *heard)
+{
+    const struct kind *kind = &heard->env.kind;
+
+    if (!heard->is_system && kind->type == KIND_REQUEST && heard->names_me &&
+        !heard->is_mine && str_eq(kind->method, S("notifications/roots/list_changed")))
+        bridge_roots_changed(user, heard->env.from);
+}
+
 static void on_request(void *user, const struct heard *heard, const struct str *reply_to,
                        size_t reply_count)
 {
@@ -454,6 +464,7 @@ static void on_cancelled(void *user, struct str request_id, struct str from,
 static const struct occupant_ops occupant_ops = {
     .on_welcome = on_welcome,
     .on_presence = on_presence,
+    .on_heard = on_heard,
     .on_request = on_request,
     .on_cancelled = on_cancelled,
 };

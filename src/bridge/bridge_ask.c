@@ -104,6 +104,14 @@ static void answer_roots(struct bridge *b, struct mcp_question *question)
     supervisor_answer(b->supervisor, question, S("result"), buf_str(&out));
 }
 
+/* Where they are configured the server never saw somebody's. */
+void bridge_roots_changed(struct bridge *b, struct str whose)
+{
+    if (!has_roots(b))
+        supervisor_notify(b->supervisor, whose, S("notifications/roots/list_changed"),
+                          S(""));
+}
+
 /* --- asking --- */
 
 /* What was wrong with it, on either side, is for whoever reads the logbook as well. */

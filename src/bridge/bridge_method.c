@@ -6,6 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "bridge/bridge_priv.h"
+#include "mcp/ability.h"
 
 /* A request that is looked at. */
 struct ask {
@@ -52,6 +53,11 @@ static struct str text_param(const struct ask *ask, struct str name)
 static struct str or_object(const char *json)
 {
     return json && *json ? str_of(json) : S("{}");
+}
+
+static struct json_span capable_of(const struct bridge *b)
+{
+    return (struct json_span){ .type = JSON_OBJECT, .text = or_object(b->facts.capable) };
 }
 
 static void put_server(struct json_writer *w, const struct bridge *b)
@@ -136,24 +142,12 @@ static enum method_verdict set_level(struct ask *ask, const struct method *)
     return empty(ask);
 }
 
-static bool may_subscribe(const struct bridge *b)
-{
-    static const struct str path[] = { S("resources"), S("subscribe") };
-    struct json_span capable = { .type = JSON_OBJECT,
-                                 .text = or_object(b->facts.capable) };
-
-    return b->facts.era == ERA_MODERN ||
-           mcp_message_find(capable, path, COUNT(path)).type == JSON_TRUE;
-}
-
 static enum method_verdict subscribe(struct ask *ask, const struct method *m)
 {
     struct str uri = text_param(ask, m->member);
 
     if (!uri.len || uri.len > OFFER_MAX_URI)
         return invalid(ask, S("uri is missing, or too long"));
-    if (!may_subscribe(ask->b))
-        return fail(ask, RPC_METHOD_NOT_FOUND, S("the server knows no subscriptions"));
     if (guest_watch(ask->b, ask->caller, uri))
         return fail(ask, RPC_INTERNAL, S("there are too many subscriptions"));
     return empty(ask);
@@ -200,6 +194,17 @@ static struct str objection(const struct listed *listed)
                : S("held: it has changed, and nobody has approved that");
 }
 
+/* A task of the caller's own, where the server has such (TASK-03); one that has none
+ * would ignore it (TASK-02). */
+static bool makes_task(const struct ask *ask, const struct method *m)
+{
+    const struct json *task = json_find(ask->request->params, S("task"));
+
+    if (!task || ask->b->facts.era == ERA_MODERN)
+        return task;
+    return m->type == OFFER_TOOL && ability_has_tasks(capable_of(ask->b));
+}
+
 /* What is called is what is listed: nothing else was looked at by anybody. */
 static enum method_verdict call(struct ask *ask, const struct method *m)
 {
@@ -213,7 +218,10 @@ static enum method_verdict call(struct ask *ask, const struct method *m)
         return invalid(ask, why);
     if (m->type == OFFER_TOOL)
         ask->order->tool = listed->json;
-    ask->order->makes_task = json_find(ask->request->params, S("task"));
+    ask->order->makes_task = makes_task(ask, m);
+    if (ask->order->makes_task && ask->b->facts.era != ERA_MODERN &&
+        !ability_runs_as_task(listed->json))
+        return fail(ask, RPC_METHOD_NOT_FOUND, S("this tool does not run as a task"));
     return METHOD_ORDERED;
 }
 
@@ -310,6 +318,25 @@ static enum method_verdict refuse_version(struct ask *ask)
     return METHOD_ANSWERED;
 }
 
+/* LIFE-10. */
+static enum method_verdict refuse_missing(struct ask *ask, struct str missing)
+{
+    CLEANUP(buf_done) struct buf message;
+
+    buf_init(&message, 256);
+    buf_putf(&message, "the server does not offer " STR_FMT ": it declares no " STR_FMT,
+             STR_ARG(ask->request->method), STR_ARG(missing));
+    return fail(ask, RPC_METHOD_NOT_FOUND, buf_str(&message));
+}
+
+static enum method_verdict answer_known(struct ask *ask, const struct method *m)
+{
+    struct str missing =
+        ability_missing(capable_of(ask->b), ask->b->facts.era == ERA_MODERN, m->name);
+
+    return missing.len ? refuse_missing(ask, missing) : m->answer(ask, m);
+}
+
 enum method_verdict bridge_method(struct bridge *b, struct str caller,
                                   const struct rpc_request *request,
                                   struct rpc_reply *ret_reply, struct method_order *ret)
@@ -321,8 +348,10 @@ enum method_verdict bridge_method(struct bridge *b, struct str caller,
         return refuse_version(&ask);
     if (rpc_is_modern(request) && m->is_legacy)
         return refuse(&ask, m);
-    if (m->answer == ping || bridge_is_known(b))
+    if (m->answer == ping)
         return m->answer(&ask, m);
+    if (bridge_is_known(b))
+        return answer_known(&ask, m);
     if (b->state == SERVER_STOPPED)
         return fail(&ask, RPC_INTERNAL, S("the server is stopped"));
     return METHOD_PARKED;

@@ -186,6 +186,7 @@ void bridged_free(struct bridged *call);
 /* bridge_ask.c */
 /* `call`: that caused it; NULL: none, or it cannot be told which. */
 void bridge_ask(struct bridge *b, struct mcp_question *question, struct bridged *call);
+void bridge_roots_changed(struct bridge *b, struct str whose);
 void bridge_unask(struct bridge *b, struct mcp_question *question);
 void bridge_drop_asked(struct bridge *b);
 /* Somebody was shown a URL of that id, and it has not ended; or NULL. */

@@ -504,5 +504,8 @@ enum err mcp_session_notify(struct mcp_session *session, struct str method,
     /* A modern client tells nothing by itself. */
     if (session_is_modern(session))
         return OK;
+    if (!session->settings.has_roots &&
+        str_eq(method, S("notifications/roots/list_changed")))
+        return OK; /* not declared */
     return session_say(session, method, params);
 }

@@ -157,7 +157,8 @@ enum err mcp_session_call(struct mcp_session *session, const struct mcp_call *ca
  * carrier have it (BR-10). */
 void mcp_session_cancel(struct mcp_session *session, uint64_t call, struct str reason,
                         uint64_t now_ms);
-/* A modern server is told nothing: OK, and nothing is sent. */
+/* A modern server is told nothing, and no server what we did not declare: OK, and
+ * nothing is sent. */
 enum err mcp_session_notify(struct mcp_session *session, struct str method,
                             struct str params);
 

@@ -34,7 +34,7 @@ for (const era of ['legacy', 'modern', 'exit-on-probe'])
         assert.deepEqual(rest, {}, 'nothing of the other era');
         assert.deepEqual(await rpc.call('echo', { text: 'hi' }), { content: [{ type: 'text', text: 'hi' }] });
         assert.equal((await rpc.error('tools/call', { name: 'nothing', arguments: {} })).code, -32602);
-        assert.equal((await rpc.error('prompts/get', { name: 'nothing' })).code, -32602);
+        assert.equal((await rpc.error('prompts/get', { name: 'nothing' })).code, -32601, 'it declares no prompts');
         rpc.answer('elicitation/create', () => ({ action: 'accept', content: { ok: true } }));
         assert.match(textOf(await rpc.call('ask', { message: 'really?' })), /accept/);
         assert.equal((await bridge.stop()).status, 0);
