@@ -54,6 +54,11 @@ static void child_close(struct carriage *carriage)
     stdio_close(child_of(carriage)->stdio);
 }
 
+static bool child_was_read(struct carriage *carriage)
+{
+    return stdio_was_read(child_of(carriage)->stdio);
+}
+
 static void child_free(struct carriage *carriage)
 {
     struct child_carriage *child = child_of(carriage);
@@ -106,6 +111,7 @@ static const struct carriage_ops child_ops = {
     .carrier = child_carrier,
     .close = child_close,
     .free = child_free,
+    .was_read = child_was_read,
     .excess = child_excess,
     .put_json = child_put_json,
 };

@@ -26,6 +26,9 @@ struct carriage_ops {
     struct carrier *(*carrier)(struct carriage *carriage);
     void (*close)(struct carriage *carriage); /* gently; on_ended comes */
     void (*free)(struct carriage *carriage);  /* at once; no callback any more */
+    /* Whether it read anything of what it was sent. NULL: that is not known, and may be.
+     */
+    bool (*was_read)(struct carriage *carriage);
     /* What it uses beyond what it may, for people (valid until the next call), or NULL:
      * asked now and then where nothing else limits it. May be NULL. */
     const char *(*excess)(struct carriage *carriage);

@@ -241,12 +241,24 @@ static void on_ready(void *user, const struct mcp_session_facts *facts)
     supervisor_pump_soon(s);
 }
 
+/* One that did not even read the probe did not end because of it. */
+static bool may_be_of_probe(const struct instance *instance)
+{
+    struct carriage *carriage = instance->carriage;
+
+    return carriage && (!carriage->ops->was_read || carriage->ops->was_read(carriage));
+}
+
 static void on_session_end(void *user, enum mcp_end end, const char *why)
 {
     struct instance *instance = user;
 
+    if (instance->state == INSTANCE_STARTING && end != SESSION_FORBIDDEN)
+        supervisor_doubt_era(instance->owner);
     switch (end) {
     case SESSION_NO_PROBE:
+        if (!may_be_of_probe(instance))
+            return;
         instance->owner->era = ERA_LEGACY;
         fail_as(instance, END_NO_PROBE, why);
         return;
@@ -421,20 +433,28 @@ void instance_free(struct instance *instance)
     free(instance);
 }
 
+/* A server that was modern once is given its time for the probe, and may be another one
+ * now; that one is legacy which somebody says is, or which was until lately. */
+static enum mcp_era presumed_era(const struct supervisor *s)
+{
+    return s->spec->era == ERA_UNKNOWN && s->era == ERA_MODERN ? ERA_UNKNOWN : s->era;
+}
+
 static void open_session(struct instance *instance)
 {
     const struct supervisor *s = instance->owner;
     const struct server_spec *spec = s->spec;
+    bool is_patient = spec->url.len > 0 || s->era == ERA_MODERN;
     struct mcp_session_settings settings = {
         .name = S("moot"),
         .version = S(MOOT_VERSION),
-        .era = s->era,
+        .era = presumed_era(s),
         .has_sampling = true,
         .has_elicitation = true,
         .has_url_elicitation = true,
         .has_roots = true,
         .has_tasks = true,
-        .probe_ms = spec->url.len > 0 ? spec->open_ms : 2'000,
+        .probe_ms = is_patient ? spec->open_ms : 2'000,
         .open_ms = spec->open_ms,
         .call_ms = spec->call_ms,
         .call_max_ms = 3'600'000,

@@ -136,6 +136,12 @@ void supervisor_restore(struct supervisor *s, struct str kept)
         prepare_restore(s->prepare, json_text(json_find(root, S("package"))));
 }
 
+void supervisor_doubt_era(struct supervisor *s)
+{
+    s->era = s->spec->era;
+    s->era_wall_ms = 0;
+}
+
 static void digest_facts(const struct mcp_session_facts *facts,
                          uint8_t ret[static SHA256_BYTES])
 {

@@ -163,4 +163,6 @@ void supervisor_log(struct supervisor *supervisor, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void supervisor_note_facts(struct supervisor *supervisor,
                            const struct mcp_session_facts *facts);
+/* It did not open: what was found out before may not hold any more. */
+void supervisor_doubt_era(struct supervisor *supervisor);
 void supervisor_keep(struct supervisor *supervisor);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -43,6 +44,8 @@ struct stdio {
     bool is_session_over; /* mcp_session_ended() was called */
     bool is_freed;        /* and will be, when nobody up the stack holds it */
     struct loop_fd in;    /* its standard input */
+    size_t written;       /* bytes, into that */
+    bool was_read;        /* some of them, when it was closed */
     struct buf waiting;
     struct lines out, err;
     struct loop_timer leave;
@@ -55,6 +58,26 @@ static void unwatch(struct stdio *stdio, struct loop_fd *watched)
 
     loop_fd_remove(stdio->loop, watched);
     fd_closep(&fd);
+}
+
+/* A pipe keeps what nobody read, also when there is no reader any more. */
+static bool is_read(const struct stdio *stdio)
+{
+    int unread = 0;
+
+    return stdio->in.fd >= 0 && !ioctl(stdio->in.fd, FIONREAD, &unread) &&
+           (size_t)unread < stdio->written;
+}
+
+bool stdio_was_read(const struct stdio *stdio)
+{
+    return stdio->was_read || is_read(stdio);
+}
+
+static void close_input(struct stdio *stdio)
+{
+    stdio->was_read = stdio_was_read(stdio);
+    unwatch(stdio, &stdio->in);
 }
 
 static void end_session(struct stdio *stdio, const char *why)
@@ -74,7 +97,7 @@ static void terminate(struct stdio *stdio)
         return;
     stdio->stage = STAGE_TERMINATING;
     loop_timer_clear(stdio->loop, &stdio->leave);
-    unwatch(stdio, &stdio->in);
+    close_input(stdio);
     if (stdio->child)
         child_stop(stdio->child, stdio->term_ms);
 }
@@ -94,7 +117,7 @@ void stdio_close(struct stdio *stdio)
         return;
     stdio->stage = STAGE_LEAVING;
     if (stdio->waiting.len == 0)
-        unwatch(stdio, &stdio->in);
+        close_input(stdio);
     loop_timer_set(stdio->loop, &stdio->leave, stdio->leave_ms);
 }
 
@@ -111,7 +134,7 @@ static void on_broken(struct stdio *stdio, const char *what)
 
 static void cannot_write(struct stdio *stdio)
 {
-    unwatch(stdio, &stdio->in);
+    close_input(stdio);
     buf_clear(&stdio->waiting);
     on_broken(stdio, "it closed its input");
 }
@@ -129,11 +152,12 @@ static void write_waiting(struct stdio *stdio)
             cannot_write(stdio);
             return;
         }
+        stdio->written += (size_t)written;
         buf_drop(&stdio->waiting, (size_t)written);
     }
     loop_fd_watch(stdio->loop, &stdio->in, stdio->waiting.len ? EPOLLOUT : 0);
     if (stdio->stage == STAGE_LEAVING && stdio->waiting.len == 0)
-        unwatch(stdio, &stdio->in);
+        close_input(stdio);
 }
 
 static void on_flush(struct loop_task *task)
@@ -335,7 +359,7 @@ static void on_ended(void *user, const struct child_end *end)
     if (!drain(&stdio->out) || !drain(&stdio->err))
         return;
     loop_timer_clear(stdio->loop, &stdio->leave);
-    unwatch(stdio, &stdio->in);
+    close_input(stdio);
     unwatch(stdio, &stdio->out.fd);
     unwatch(stdio, &stdio->err.fd);
     stdio->stage = STAGE_TERMINATING;
@@ -367,7 +391,7 @@ void stdio_free(struct stdio *stdio)
     stdio->stage = STAGE_TERMINATING;
     stdio->carrier.session = NULL;
     loop_timer_clear(stdio->loop, &stdio->leave);
-    unwatch(stdio, &stdio->in);
+    close_input(stdio);
     unwatch(stdio, &stdio->out.fd);
     unwatch(stdio, &stdio->err.fd);
     if (stdio->child)

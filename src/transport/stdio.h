@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -40,5 +41,7 @@ struct stdio *stdio_open(struct spawn *spawn, struct loop *loop,
                          const struct stdio_settings *settings,
                          const struct stdio_ops *ops, void *user);
 struct carrier *stdio_carrier(struct stdio *stdio);
+/* Whether it read anything of what it was sent, so that this may be why it ended. */
+bool stdio_was_read(const struct stdio *stdio);
 void stdio_close(struct stdio *stdio); /* gently; on_ended comes */
 void stdio_free(struct stdio *stdio);  /* at once; no callback any more */

@@ -9,7 +9,7 @@ import test from 'node:test';
 import { caller, echo, startBridge } from './bridges.mjs';
 import { expect, people, person, startGateway } from './gateway.mjs';
 
-const names = ['crash', 'own', 'pool', 'probe', 'pinned', 'broken', 'idle'];
+const names = ['crash', 'own', 'pool', 'probe', 'pinned', 'broken', 'idle', 'once', 'older'];
 const gateway = await startGateway({
     tokens: [...people('alice', 'bob'),
              ...names.map((name) => person(name, { capabilities: undefined, profile: 'bridge' }))],
@@ -114,6 +114,36 @@ test('a server that ends when it is probed is started again as an old one', asyn
     const { alice } = await stage('probe', [], [echo, '--exit-on-probe']);
 
     assert.equal(text(await alice.call('echo', { text: 'still here' })), 'still here');
+});
+
+test('a command that fails is not started a second time at once', async () => {
+    // Its second start would wait for ever: that the first one failed must be told before.
+    const starts = path.join(gateway.data, 'starts');
+    const { client } = await stage('once', [], ['sh', '-c', `echo start >> ${starts}
+        while [ $(wc -l < ${starts}) -ge 2 ]; do sleep 0.1; done; exit 3`]);
+
+    await expect(client, (json) => json.from === 'once' && json.kind === 'participant/status' &&
+        json.payload.status === 'failing' && /code 3/.test(json.payload.why));
+});
+
+test('a server that was modern and has become an old one is found out', async () => {
+    const program = path.join(gateway.data, 'older');
+    const become = (era) => fs.writeFileSync(program, `#!/bin/sh\nexec ${echo} --${era}\n`, { mode: 0o755 });
+
+    become('modern');
+    const { alice, client } = await stage('older', [], [program]);
+    const said = (era) => expect(client, (json) => json.from === 'older' && json.kind === 'participant/status' &&
+        json.payload.status === 'ready' && json.payload.era === era);
+
+    await alice.call('echo', { text: 'modern' });
+    become('legacy');
+    process.kill(await pid(alice), 'SIGKILL');
+    await said('legacy');
+    assert.equal(text(await alice.call('echo', { text: 'old' })), 'old');
+    become('modern');
+    process.kill(await pid(alice), 'SIGKILL');
+    await said('modern');
+    assert.equal(text(await alice.call('echo', { text: 'new' })), 'new');
 });
 
 test('a server that cannot be started any more is told to who calls it, and comes back', async () => {

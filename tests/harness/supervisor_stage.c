@@ -30,13 +30,22 @@ static void on_free(struct carriage *carriage)
     server_of(carriage)->is_gone = true;
 }
 
+static bool on_was_read(struct carriage *carriage)
+{
+    return !server_of(carriage)->stage->is_unread;
+}
+
 static const char *on_excess(struct carriage *carriage)
 {
     return server_of(carriage)->stage->excess;
 }
 
 static const struct carriage_ops carriage_ops = {
-    .carrier = on_carrier, .close = on_close, .free = on_free, .excess = on_excess
+    .carrier = on_carrier,
+    .close = on_close,
+    .free = on_free,
+    .was_read = on_was_read,
+    .excess = on_excess,
 };
 
 static enum err on_open(const struct supervisor_means *means,

@@ -38,6 +38,7 @@ struct supervisor_stage {
     uint64_t now_ms;
     const char *refusal; /* why nothing can be started, or NULL */
     const char *excess;  /* what all of them use too much, or NULL */
+    bool is_unread;      /* servers end without having read anything */
     struct stage_server servers[STAGE_SERVERS];
     size_t server_count;
     struct stage_call calls[STAGE_CALLS];

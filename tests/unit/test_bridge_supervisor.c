@@ -178,6 +178,87 @@ TEST(a_server_that_ends_when_probed_is_started_again_as_an_old_one)
     stage_done(&stage);
 }
 
+TEST(what_ends_without_having_read_the_probe_is_started_once)
+{
+    struct supervisor_stage stage;
+
+    stage_init(&stage, stage_spec_of_era(ERA_UNKNOWN));
+    stage.is_unread = true;
+    (void)stage_order(&stage, "ada", "tools/call");
+    stage_ends(&stage, 0, "it ended with code 1");
+    CHECK_INT(stage.server_count, 1);
+    CHECK_STR(stage_told(&stage),
+              S("state starting\nstate failing: it ended with code 1\n"));
+    stage_pass(&stage, 500); /* probed again: nothing is known of it */
+    CHECK_INT(stage.server_count, 2);
+    CHECK_STR(stage_sent(&stage, 1), S("1 server/discover\n"));
+    stage_done(&stage);
+}
+
+TEST(a_server_that_fails_as_an_old_one_too_is_probed_the_next_time)
+{
+    struct supervisor_stage stage;
+
+    stage_init(&stage, stage_spec_of_era(ERA_UNKNOWN));
+    (void)stage_order(&stage, "ada", "tools/call");
+    stage_ends(&stage, 0, "it ended with code 1");
+    stage_ends(&stage, 1, "it ended with code 1");
+    CHECK_INT(stage.server_count, 2);
+    stage_pass(&stage, 500);
+    CHECK_INT(stage.server_count, 3);
+    CHECK_STR(stage_sent(&stage, 2), S("1 server/discover\n"));
+    stage_done(&stage);
+}
+
+/* What it was once: "modern" and "legacy" are found out anew where they do not hold. */
+TEST(a_verdict_that_turns_out_wrong_is_found_out_anew)
+{
+    struct supervisor_stage stage;
+
+    stage_init(&stage, stage_spec_of_era(ERA_UNKNOWN));
+    supervisor_restore(stage.supervisor, S("{\"era\":\"modern\",\"era_ms\":1}"));
+    (void)stage_order(&stage, "ada", "tools/call");
+    CHECK_STR(stage_sent(&stage, 0), S("1 server/discover\n"));
+    stage_says(&stage, 0,
+               "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
+               "\"message\":\"method not found\"}}");
+    CHECK_STR(stage_sent(&stage, 0), S("2 initialize\n"));
+    stage_says(&stage, 0,
+               "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"protocolVersion\":"
+               "\"2025-11-25\",\"capabilities\":{}}}");
+    CHECK(str_starts(buf_str(&stage.kept), S("{\"era\":\"legacy\",\"era_ms\":17")));
+    stage_done(&stage);
+
+    stage_init(&stage, stage_spec_of_era(ERA_UNKNOWN));
+    supervisor_restore(stage.supervisor, S("{\"era\":\"legacy\",\"era_ms\":1700000000}"));
+    (void)stage_order(&stage, "ada", "tools/call");
+    CHECK_STR(stage_sent(&stage, 0), S("1 initialize\n"));
+    stage_says(&stage, 0,
+               "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
+               "\"message\":\"method not found\"}}");
+    CHECK(stage.servers[0].is_closed);
+    stage_ends(&stage, 0, "it ended with code 0");
+    stage_pass(&stage, 500);
+    (void)stage_order(&stage, "ada", "tools/call");
+    CHECK_STR(stage_sent(&stage, 1), S("1 server/discover\n"));
+    stage_done(&stage);
+}
+
+TEST(a_server_that_was_modern_has_time_for_the_probe)
+{
+    struct supervisor_stage stage;
+
+    stage_init(&stage, stage_spec_of_era(ERA_UNKNOWN));
+    supervisor_restore(stage.supervisor, S("{\"era\":\"modern\",\"era_ms\":1}"));
+    (void)stage_order(&stage, "ada", "tools/call");
+    CHECK_STR(stage_sent(&stage, 0), S("1 server/discover\n"));
+    stage_pass(&stage, 3000);
+    CHECK_STR(stage_sent(&stage, 0), S(""));
+    stage_pass(&stage, stage.spec->open_ms);
+    CHECK_STR(stage_sent(&stage, 0), S("2 initialize\n"));
+    stage_done(&stage);
+}
+
 TEST(questions_belong_to_the_only_caller_or_to_nobody)
 {
     static const char ask[] =

@@ -322,6 +322,29 @@ TEST(who_does_not_listen_any_more_is_ended)
     stage_close(&s);
 }
 
+TEST(it_is_known_whether_a_server_read_what_it_was_sent_before_it_ended)
+{
+    static const struct {
+        const char *script;
+        bool was_read;
+    } cases[] = {
+        { "exit 3", false },
+        { "exec <&-; exit 3", false },
+        { "read x; exit 3", true },
+        { "read x; exec <&-; sleep 0.05; exit 3", true },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct stage s;
+
+        stage_open(&s, c->script);
+        turn_until(&s, &s.has_ended);
+        CHECK_INT(s.end.code, 3);
+        CHECK_INT(stdio_was_read(s.stdio), c->was_read);
+        stage_close(&s);
+    }
+}
+
 TEST(it_may_be_freed_while_it_speaks)
 {
     struct stage s;
