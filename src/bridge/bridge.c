@@ -254,6 +254,7 @@ static uint64_t due_ms(const struct bridge *b)
         occupant_due_ms(b->occupant),
         bridged_due_ms(b),
         relist_due_ms(b),
+        missing_due_ms(b),
         b->is_leaving ? loop_now_ms(b->means.loop) + LEAVE_LOOK_MS : UINT64_MAX,
     };
     uint64_t due = UINT64_MAX;
@@ -298,6 +299,7 @@ static void on_fire(struct loop_timer *timer)
     occupant_tick(b->occupant, bridge_now(b));
     bridged_retry(b);
     relist_tick(b);
+    missing_tick(b);
     if (!has_left(b))
         bridge_settle(b);
 }
@@ -429,14 +431,19 @@ static void on_welcome(void *user, bool)
     free(b->status);
     b->status = NULL;
     bridge_tell_status(b);
-    bridged_retry(b);
 }
 
 static void on_presence(void *user, enum presence_change change,
                         const struct roster_entry *who)
 {
-    if (change == PRESENCE_LEAVES)
-        bridge_caller_gone(user, who->id);
+    struct bridge *b = user;
+
+    if (change != PRESENCE_LEAVES)
+        missing_back(b, who->id);
+    else if (b->is_returning)
+        missing_note(b, who->id);
+    else
+        bridge_caller_gone(b, who->id);
 }
 
 /* ROOT-01: the one notification of a client that concerns a server. */
@@ -473,6 +480,7 @@ static void seat_on_begin(void *user, bool resumes)
 {
     struct bridge *b = user;
 
+    b->is_returning = true;
     occupant_begin(b->occupant, resumes);
     bridge_settle(b);
 }
@@ -482,6 +490,10 @@ static void seat_on_text(void *user, struct str text)
     struct bridge *b = user;
 
     occupant_hear(b->occupant, text, bridge_now(b));
+    if (b->is_returning && occupant_is_welcome(b->occupant)) {
+        b->is_returning = false;
+        bridged_retry(b);
+    }
     bridge_settle(b);
 }
 
@@ -535,6 +547,7 @@ struct bridge *bridge_new(const struct bridge_setup *setup)
     list_init(&b->tasks);
     list_init(&b->asked);
     list_init(&b->elicited);
+    list_init(&b->missing);
     b->logbook = logbook_new(b->spec->max_log);
     b->listing = listing_new(b->spec->pin, keep_catalogue, b);
     b->supervisor = supervisor_new(b->spec, &b->means, &supervisor_ops, b);
@@ -597,6 +610,7 @@ void bridge_free(struct bridge *bridge)
     bridge_drop_calls(bridge);
     bridge_drop_asked(bridge);
     guests_free(bridge);
+    missing_free(bridge);
     if (bridge->occupant)
         occupant_free(bridge->occupant);
     listing_free(bridge->listing);

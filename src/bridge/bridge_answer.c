@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers. One that the room cannot take now, or refuses for a while, is kept and said
- * again; one that may have been taken is not: nobody is answered twice.
+ * Answers. One that the room cannot take now, or refuses for a while, or that was lost
+ * with the connection, is kept and said again, with the same id: where it was taken
+ * before, the gateway refuses it, so nobody is answered twice. After a refusal they are
+ * said one by one: who is too fast is not to be faster still.
  */
 #include <stdlib.h>
 
@@ -40,22 +42,56 @@ static bool is_for_now(struct str error)
     return str_eq(error, S("rate_limited")) || str_eq(error, S("unavailable"));
 }
 
+static size_t count_in(const struct bridge *b, enum bridged_state state)
+{
+    const struct bridged *call;
+    size_t count = 0;
+
+    LIST_FOREACH(call, &b->calls, link)
+        count += call->state == state;
+    return count;
+}
+
+/* True: it will be said again. */
+static bool is_said_again(struct bridged *call, const struct outcome *outcome)
+{
+    struct bridge *b = call->bridge;
+    bool is_refused = outcome->type == ASK_REFUSED && is_for_now(outcome->error);
+
+    if ((!is_refused && outcome->type != ASK_LOST) || call->is_unwanted ||
+        b->answer_bytes > BRIDGE_ANSWERS)
+        return false;
+    call->state = BRIDGED_UNSENT;
+    call->retry_ms = 0;
+    call->was_lost |= outcome->type == ASK_LOST;
+    if (is_refused) {
+        b->is_paced = true;
+        b->answers_ms = loop_now_ms(b->means.loop) + pause_ms(outcome);
+    }
+    return true;
+}
+
+static bool is_taken(const struct bridged *call, const struct outcome *outcome)
+{
+    return outcome->type == ASK_SENT || (outcome->type == ASK_REFUSED && call->was_lost &&
+                                         str_eq(outcome->error, S("duplicate_id")));
+}
+
 static void on_judged(void *user, const struct outcome *outcome)
 {
     struct bridged *call = user;
     struct bridge *b = call->bridge;
 
-    if (outcome->type == ASK_REFUSED && is_for_now(outcome->error)) {
-        call->state = BRIDGED_UNSENT;
-        call->retry_ms = loop_now_ms(b->means.loop) + pause_ms(outcome);
+    if (is_said_again(call, outcome))
         return;
-    }
-    if (outcome->type != ASK_SENT) {
+    if (!is_taken(call, outcome)) {
         b->counts.dropped++;
         bridge_note(b, "an answer to " STR_FMT " was lost: " STR_FMT,
                     STR_ARG(call->to[0]), STR_ARG(outcome->message));
     }
     bridged_free(call);
+    if (!count_in(b, BRIDGED_UNSENT))
+        b->is_paced = false;
 }
 
 static void put_kind(struct buf *out, const struct bridged *call)
@@ -71,18 +107,26 @@ static void put_kind(struct buf *out, const struct bridged *call)
 static enum err say(struct bridged *call)
 {
     CLEANUP(buf_done) struct buf kind;
+    struct str id;
+    enum err err;
 
     buf_init(&kind, KIND_MAX_BYTES);
     put_kind(&kind, call);
-    return occupant_say(call->bridge->occupant,
-                        &(struct saying){ .kind = buf_str(&kind),
-                                          .payload = call->answer,
-                                          .correlation_id = call->request_id,
-                                          .to = call->to,
-                                          .to_count = call->to_count,
-                                          .ops.on_done = on_judged,
-                                          .user = call },
-                        bridge_now(call->bridge), NULL, NULL);
+    err = occupant_say(call->bridge->occupant,
+                       &(struct saying){ .id = { call->id, call->id_len },
+                                         .kind = buf_str(&kind),
+                                         .payload = call->answer,
+                                         .correlation_id = call->request_id,
+                                         .to = call->to,
+                                         .to_count = call->to_count,
+                                         .ops.on_done = on_judged,
+                                         .user = call },
+                       bridge_now(call->bridge), &id, NULL);
+    if (!err && !call->id_len) {
+        call->id_len = id.len;
+        memcpy(call->id, id.ptr, id.len);
+    }
+    return err;
 }
 
 /* False: it does not fit. */
@@ -142,10 +186,24 @@ static bool is_kept(struct bridged *call, enum err err)
     return true;
 }
 
+/* Others come before it, or he for whom it is is not back yet. */
+static bool must_wait(const struct bridged *call)
+{
+    const struct bridge *b = call->bridge;
+
+    return b->is_returning || missing_is(b, call->to[0]) ||
+           (b->is_paced &&
+            (count_in(b, BRIDGED_SENT) || loop_now_ms(b->means.loop) < b->answers_ms));
+}
+
 static void give(struct bridged *call)
 {
     struct bridge *b = call->bridge;
-    enum err err = say(call);
+    enum err err;
+
+    if (must_wait(call) && is_kept(call, ERR_AGAIN))
+        return;
+    err = say(call);
 
     if ((err == ERR_TOO_BIG || err == ERR_INVALID) && replace(call, err))
         err = say(call);
@@ -198,10 +256,11 @@ uint64_t bridged_due_ms(const struct bridge *b)
     uint64_t due = UINT64_MAX;
     const struct bridged *call;
 
-    if (!occupant_is_welcome(b->occupant))
+    if (!occupant_is_welcome(b->occupant) || (b->is_paced && count_in(b, BRIDGED_SENT)))
         return due;
     LIST_FOREACH(call, &b->calls, link)
-        if (call->state == BRIDGED_UNSENT && call->retry_ms < due)
+        if (call->state == BRIDGED_UNSENT && call->retry_ms < due &&
+            !missing_is(b, call->to[0]))
             due = call->retry_ms;
-    return due;
+    return due != UINT64_MAX && b->is_paced && due < b->answers_ms ? b->answers_ms : due;
 }

@@ -6,6 +6,7 @@
  *     bridge_serve.c    requests of the room: answered here, or ordered
  *     bridge_method.c   … those that are answered here
  *     bridge_answer.c   answers, kept until the room has them
+ *     bridge_missing.c  who was here before the room was lost, and is not back yet
  *     bridge_ask.c      what the server asks, and who is asked
  *     bridge_hear.c     notifications and progress of the server
  *     bridge_list.c     what the server offers: asked for, compared, told
@@ -49,6 +50,7 @@ enum {
 enum {
     BRIDGE_QUESTION_MS = 5 * 60 * 1000,
     BRIDGE_ASKED_MS = 1000,    /* a call asks no more often, once it has asked … */
+    BRIDGE_RETURN_MS = 30'000, /* for callers to come back, where the room was lost */
     BRIDGE_TELL_MS = 1000,     /* changes of lists are told no more often */
     BRIDGE_SETTLE_MS = 2000,   /* without a change: the first catalogue is whole */
     BRIDGE_TRUST_MS = 10'000,  /* … at the latest */
@@ -76,6 +78,9 @@ struct bridged {
     bool is_unwanted;   /* cancelled, or its caller is gone: not answered */
     bool makes_task;    /* params.task is the caller's own */
     struct str answer;  /* the payload, owned; UNSENT, SENT */
+    char id[ASK_ID];    /* of its envelope: one, however often it is sent */
+    size_t id_len;      /* 0: it was never sent */
+    bool was_lost;      /* it was sent, and the connection broke: it may be there */
     uint64_t retry_ms;  /* UNSENT: not before */
     uint64_t asked_ms;  /* up to when what was asked counts */
     struct str payload; /* the request itself, owned; PARKED */
@@ -132,7 +137,10 @@ struct bridge {
     struct link calls;
     size_t call_count;
     size_t answer_bytes;
-    struct link guests, tasks, asked, elicited;
+    bool is_paced;       /* answers were refused for now: one at a time */
+    uint64_t answers_ms; /* … and not before */
+    bool is_returning;   /* the next welcome says who has come back */
+    struct link guests, tasks, asked, elicited, missing;
     size_t guest_count, watched_count, task_count, elicited_count;
     struct bridge_lists lists;
     struct bridge_counts counts;
@@ -182,6 +190,14 @@ void bridged_fail(struct bridged *call, int64_t code, struct str message);
 void bridged_retry(struct bridge *b); /* those that could not be sent */
 uint64_t bridged_due_ms(const struct bridge *b);
 void bridged_free(struct bridged *call);
+
+/* bridge_missing.c */
+void missing_note(struct bridge *b, struct str id);
+void missing_back(struct bridge *b, struct str id); /* what waited for him is sent */
+bool missing_is(const struct bridge *b, struct str id);
+void missing_tick(struct bridge *b); /* who has not come back has left */
+uint64_t missing_due_ms(const struct bridge *b);
+void missing_free(struct bridge *b);
 
 /* bridge_ask.c */
 /* `call`: that caused it; NULL: none, or it cannot be told which. */

@@ -331,7 +331,7 @@ void bridge_fail_parked(struct bridge *b)
 static void unwant(struct bridged *call, struct str reason)
 {
     call->is_unwanted = true;
-    if (call->state == BRIDGED_PARKED)
+    if (call->state == BRIDGED_PARKED || call->state == BRIDGED_UNSENT)
         bridged_free(call);
     else if (call->state == BRIDGED_ORDERED && call->order)
         supervisor_cancel(call->bridge->supervisor, call->order, reason);

@@ -49,7 +49,7 @@ enum err occupant_say(struct occupant *o, const struct saying *saying, struct mo
         return invalid(ret_why, "the further members are not a JSON object");
     if (saying->ops.on_done && !calls_have_room(o->calls))
         return ERR_OVERLOAD;
-    head.id = draft_id(o);
+    head.id = saying->id.len ? saying->id : draft_id(o);
     draft_begin(o, &draft, &head);
     json_raw(&draft.w, payload);
     err = draft_send(o, &draft);

@@ -63,6 +63,8 @@ enum { ASK_ID = 40 }; /* bytes of an id that we made, at most */
  * callback comes. `ret_id` and `ret_why` may be NULL; *ret_id is valid until the next
  * thing is said. */
 struct saying {
+    struct str id; /* of what was said before and is said again, as it was: where it was
+                    * taken the gateway refuses it (duplicate_id). "": a new one */
     struct str kind;
     struct str payload; /* JSON; "": {} */
     struct str correlation_id;

@@ -65,6 +65,31 @@ TEST(what_is_said_is_sent_with_all_it_has)
     done();
 }
 
+TEST(what_is_said_again_has_the_id_that_it_had)
+{
+    struct saying saying = { .kind = S("chat"),
+                             .payload = S("{\"text\":\"hi\"}"),
+                             .ops = fake_ask,
+                             .user = &fake };
+    struct str id = {};
+    char kept[ASK_ID];
+
+    begin("[\"*\"]");
+    CHECK_INT(occupant_say(fake.occupant, &saying, fake.now, &id, NULL), OK);
+    memcpy(kept, id.ptr, id.len);
+    occupant_lost(fake.occupant, false, fake.now);
+    CHECK(str_starts(fake_told(&fake), S("done me-1 lost")));
+    (void)fake_sent(&fake);
+    fake_seat_welcome(&fake, "[\"*\"]", "");
+    saying.id = (struct str){ kept, id.len };
+    CHECK_INT(occupant_say(fake.occupant, &saying, fake.now, &id, NULL), OK);
+    CHECK_STR(id, S("me-1"));
+    CHECK(str_starts(fake_sent(&fake), S(HEAD("me-1"))));
+    fake_judge(&fake);
+    CHECK_STR(fake_told(&fake), S("done me-1 sent\n"));
+    done();
+}
+
 TEST(an_envelope_has_further_members_but_none_twice)
 {
     static const struct {
