@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "bridge/bridge_priv.h"
 #include "mcp/ability.h"
+#include "mcp/template.h"
 
 /* A request that is looked at. */
 struct ask {
@@ -225,12 +226,24 @@ static enum method_verdict call(struct ask *ask, const struct method *m)
     return METHOD_ORDERED;
 }
 
+/* What is not listed is held with the templates that it may be of. */
+static struct str template_objection(const struct bridge *b, struct str uri)
+{
+    const struct listed *listed;
+    size_t at = 0;
+
+    while ((listed = listing_next(b->listing, OFFER_TEMPLATE, &at)) != NULL)
+        if (listed->is_held && template_may_match(listed->key, uri))
+            return objection(listed);
+    return S("");
+}
+
 /* URIs may be of a template, or of nothing that was listed. */
 static enum method_verdict read_resource(struct ask *ask, const struct method *m)
 {
     struct str uri = text_param(ask, m->member);
     const struct listed *listed = listing_find(ask->b->listing, m->type, uri);
-    struct str why = listed ? objection(listed) : S("");
+    struct str why = listed ? objection(listed) : template_objection(ask->b, uri);
 
     if (!uri.len)
         return invalid(ask, S("params do not name what is meant"));

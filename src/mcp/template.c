@@ -77,3 +77,100 @@ bool template_matches(struct str template, struct str uri)
         u = until;
     }
 }
+
+/* --- for refusing --- */
+
+enum { MAY_STEPS = 1 << 20 }; /* who needs more is not looked at any further */
+
+/* A character at a place, decoded: lower case. */
+static int letter_at(struct str text, size_t at, size_t *ret_len)
+{
+    int high = -1, low = -1;
+    unsigned char c = (unsigned char)text.ptr[at];
+
+    *ret_len = 1;
+    if (c == '%' && text.len - at >= 3) {
+        high = str_hex_digit(text.ptr[at + 1]);
+        low = str_hex_digit(text.ptr[at + 2]);
+    }
+    if (high >= 0 && low >= 0) {
+        c = (unsigned char)(high * 16 + low);
+        *ret_len = 3;
+    }
+    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+/* An expression begins here that also ends. */
+static bool is_expression(struct str template, size_t at)
+{
+    return at < template.len && template.ptr[at] == '{' &&
+           str_find(template, '}', at) < template.len;
+}
+
+/* {+a}, {#a}, {/a}, {;a}, {?a}, {&a}, and whatever is to come. */
+static bool is_wide(struct str template, size_t at)
+{
+    return template.ptr[at + 1] != '.' && !is_varchar(template.ptr[at + 1]) &&
+           template.ptr[at + 1] != '%';
+}
+
+static bool is_same(struct str template, size_t *t, struct str uri, size_t *u)
+{
+    size_t t_len, u_len;
+
+    if (*t == template.len || *u == uri.len ||
+        letter_at(template, *t, &t_len) != letter_at(uri, *u, &u_len))
+        return false;
+    *t += t_len;
+    *u += u_len;
+    return true;
+}
+
+/* Where to go on when what follows an expression does not fit: one character later. */
+struct retreat {
+    bool is_set;
+    size_t t, u;
+};
+
+static bool retreat_to(struct retreat *from, struct str uri, size_t *t, size_t *u)
+{
+    if (!from->is_set || from->u == uri.len)
+        return false;
+    *t = from->t;
+    *u = ++from->u;
+    return true;
+}
+
+/* The last narrow expression is made longer, up to a slash; then the last wide one. */
+bool template_may_match(struct str template, struct str uri)
+{
+    struct retreat narrow = {}, wide = {};
+    size_t t = 0, u = 0;
+
+    for (size_t steps = 0; steps < MAY_STEPS; steps++) {
+        if (is_expression(template, t)) {
+            struct retreat here = { true, str_find(template, '}', t) + 1, u };
+
+            if (is_wide(template, t)) {
+                wide = here;
+                narrow.is_set = false;
+            } else {
+                narrow = here;
+            }
+            t = here.t;
+            continue;
+        }
+        if (t == template.len && u == uri.len)
+            return true;
+        if (is_same(template, &t, uri, &u))
+            continue;
+        if (narrow.is_set && narrow.u < uri.len && uri.ptr[narrow.u] == '/')
+            narrow.is_set = false;
+        if (retreat_to(&narrow, uri, &t, &u))
+            continue;
+        narrow.is_set = false;
+        if (!retreat_to(&wide, uri, &t, &u))
+            return false;
+    }
+    return true;
+}

@@ -18,3 +18,9 @@ const char *template_fault(struct str template);
 
 /* Of a template without fault. */
 bool template_matches(struct str template, struct str uri);
+
+/* Whether a server could take the URI for one of this template, whatever level of RFC
+ * 6570 it is of and however its server reads it: for refusing, so in doubt it could. A
+ * {name} or {.name} is any text without a slash, all other expressions are any text;
+ * between them letters are alike in both cases and with % or without. */
+bool template_may_match(struct str template, struct str uri);

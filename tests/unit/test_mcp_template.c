@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "harness.h"
 #include "mcp/template.h"
 
@@ -38,6 +39,72 @@ TEST(a_template_matches_the_uris_it_could_have_made)
 
     FOR_EACH_CASE(c, cases)
         CHECK_INT(template_matches(c->template, c->uri), c->matches);
+}
+
+TEST(what_a_server_could_take_for_a_uri_of_a_template_may_match)
+{
+    static const struct {
+        struct str template, uri;
+        bool may_match;
+    } cases[] = {
+        { S("file:///logs/{day}"), S("file:///logs/monday"), true },
+        { S("file:///logs/{day}"), S("file:///logs/"), true },
+        { S("file:///logs/{day}"), S("file:///logs/a b?c"), true },
+        { S("file:///logs/{day}"), S("file:///logs/a%2Fb"), true },
+        { S("file:///logs/{day}"), S("FILE:///%6Cogs/monday"), true },
+        { S("file:///logs/{day}"), S("file:///logs/a/b"), false },
+        { S("file:///logs/{day}"), S("file:///notes/monday"), false },
+        { S("file:///logs/{day}"), S("file:///log"), false },
+        { S("file:///{+path}"), S("file:///a/b/c"), true },
+        { S("file:///{+path}"), S("file:///"), true },
+        { S("file://{/path*}"), S("file:///a/b"), true },
+        { S("file:///{+path}/end"), S("file:///a/end/b/end"), true },
+        { S("file:///{+path}/end"), S("file:///a/end/b"), false },
+        { S("x:a{?q,r}"), S("x:a?q=1&r=/2"), true },
+        { S("x:a{?q}"), S("x:a"), true },
+        { S("x:a{#f}"), S("x:a#b/c"), true },
+        { S("x:a{.ext}"), S("x:a.txt"), true },
+        { S("x:a{.ext}"), S("x:a.txt/b"), false },
+        { S("x:a{;p}/b"), S("x:a;p=1/b"), true },
+        { S("x:{a*}/b"), S("x:1,2/b"), true },
+        { S("x:{a:3}/b"), S("x:123/b"), true },
+        { S("x:{a}/{b}.txt"), S("x:1/2.3.txt"), true },
+        { S("x:{a}/{b}.txt"), S("x:1/2/3.txt"), false },
+        { S("x:{+a}y{b}z"), S("x:1/y/y2z"), true }, /* the wide one goes on */
+        { S("x:{+a}y{b}z"), S("x:1/y/2z"), false },
+        { S("x:{a}{b}{c}"), S("x:"), true },
+        { S("x:{"), S("x:{"), true },
+        { S("x:{"), S("x:y"), false },
+        { S("x:%7Ba"), S("x:{a"), true },
+        { S("x:plain"), S("x:plain"), true },
+        { S(""), S("x"), false },
+    };
+
+    FOR_EACH_CASE(c, cases)
+        CHECK_INT(template_may_match(c->template, c->uri), c->may_match);
+}
+
+/* Who makes it hard is not let through. */
+TEST(what_takes_too_long_to_compare_may_match)
+{
+    struct buf template, uri;
+
+    buf_init(&template, 1 << 16);
+    buf_init(&uri, 1 << 16);
+    buf_put(&template, S("x:"));
+    for (int i = 0; i < 400; i++)
+        buf_put(&template, S("{+a}a{b}a"));
+    for (int i = 0; i < 8000; i++)
+        buf_putc(&uri, 'a');
+    CHECK(!template_may_match(buf_str(&template), buf_str(&uri)));
+    buf_clear(&uri);
+    buf_put(&uri, S("x:"));
+    for (int i = 0; i < 8000; i++)
+        buf_putc(&uri, 'a');
+    buf_putc(&uri, 'b');
+    CHECK(template_may_match(buf_str(&template), buf_str(&uri)));
+    buf_done(&template);
+    buf_done(&uri);
 }
 
 /* By trying every way to cut. */
