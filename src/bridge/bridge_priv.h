@@ -32,7 +32,7 @@
 #include "participant/occupant.h"
 
 enum {
-    BRIDGE_PARTICIPANTS = 256,
+    BRIDGE_PARTICIPANTS = 1'000'000, /* topics.*.max_members says how many there are */
     BRIDGE_ASKED = 64,
     BRIDGE_ASKED_AHEAD = 32, /* … so many things */
     BRIDGE_RECENT = 64,
@@ -92,6 +92,7 @@ struct bridged {
     const struct str *to; /* the first one asked */
     size_t to_count;
     struct str token; /* of progress: JSON, or "" */
+    struct str uri;   /* resources/read, or "" */
 };
 
 /* A question that somebody was asked. */

@@ -21,6 +21,9 @@ static struct bridged *bridged_new(struct bridge *b, const struct heard *heard,
 {
     const struct envelope *env = &heard->env;
     struct str token = request->progress ? request->progress->raw : S("");
+    struct str uri = str_eq(request->method, S("resources/read"))
+                         ? json_text(json_find(request->params, S("uri")))
+                         : S("");
     struct bridged *call;
     char *at;
 
@@ -28,7 +31,7 @@ static struct bridged *bridged_new(struct bridge *b, const struct heard *heard,
         return NULL;
     call = xcalloc(1, sizeof(*call) + keep_strs_size(to, to_count) + env->id.len +
                           env->kind.method.len + env->kind.context.len +
-                          request->id.text.len + token.len);
+                          request->id.text.len + token.len + uri.len);
     at = (char *)(call + 1);
     call->bridge = b;
     call->is_modern = rpc_is_modern(request);
@@ -43,6 +46,7 @@ static struct bridged *bridged_new(struct bridge *b, const struct heard *heard,
     if (request->id.text.ptr)
         call->rpc_id.text = keep_str(&at, request->id.text);
     call->token = keep_str(&at, token);
+    call->uri = keep_str(&at, uri);
     list_append(&b->calls, &call->link);
     b->call_count++;
     return call;
@@ -64,6 +68,7 @@ static struct era_change change_for(const struct bridged *call)
         .is_modern_from = b->facts.era == ERA_MODERN,
         .is_modern_to = call->is_modern,
         .server = str_of(b->facts.server),
+        .uri = call->uri,
     };
 }
 

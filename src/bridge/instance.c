@@ -30,7 +30,7 @@ bool instance_runs(const struct instance *instance)
 
 bool instance_is_idle(const struct instance *instance)
 {
-    return instance->order_count == 0 && instance->watched_count == 0;
+    return instance->order_count == 0 && !instance->is_kept_watching;
 }
 
 void instance_idle_from_now(struct instance *instance)

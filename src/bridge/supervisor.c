@@ -228,7 +228,7 @@ static void tend(struct supervisor *s)
         if (instance->state != INSTANCE_RESTING)
             continue;
         if (!instance->is_forgotten &&
-            (instance->is_wanted || instance->watched_count > 0))
+            (instance->is_wanted || instance->is_kept_watching))
             instance_start(instance);
         else if (instance->is_forgotten || is_per_caller)
             drop_instance(instance);
@@ -463,19 +463,37 @@ void supervisor_notify(struct supervisor *s, struct str caller, struct str metho
             (void)mcp_session_notify(instance->session, method, params);
 }
 
+/* Of a pool any may be the one that changes something, so all that run are told; the
+ * first also runs for it. */
+static void watch_pool(struct supervisor *s, const struct str *uris, size_t count)
+{
+    struct instance *instance;
+    bool is_first = true;
+
+    LIST_FOREACH(instance, &s->instances, link) {
+        instance_watch(instance, uris, count);
+        instance->is_kept_watching = is_first && count > 0;
+        is_first = false;
+    }
+}
+
 void supervisor_watch(struct supervisor *s, struct str caller, const struct str *uris,
                       size_t count)
 {
-    struct instance *instance = LIST_FIRST(&s->instances, struct instance, link);
+    struct instance *instance;
 
-    if (s->spec->mode == SERVER_PER_CALLER) {
-        instance = pool_of_caller(s, caller);
-        if (!instance && count > 0 && s->instance_count < s->spec->instances)
-            instance = instance_new(s, caller);
+    if (s->spec->mode != SERVER_PER_CALLER) {
+        watch_pool(s, uris, count);
+        supervisor_pump_soon(s);
+        return;
     }
+    instance = pool_of_caller(s, caller);
+    if (!instance && count > 0 && s->instance_count < s->spec->instances)
+        instance = instance_new(s, caller);
     if (!instance)
         return;
     instance_watch(instance, uris, count);
+    instance->is_kept_watching = count > 0;
     supervisor_pump_soon(s);
 }
 
@@ -518,6 +536,7 @@ void supervisor_forget(struct supervisor *s, struct str caller)
     if (!instance)
         return;
     instance->is_forgotten = true;
+    instance->is_kept_watching = false;
     instance_watch(instance, NULL, 0);
     instance_leave(instance);
 }

@@ -60,7 +60,8 @@ struct instance {
     uint64_t ready_ms, used_ms;
     char **watched;
     size_t watched_count;
-    bool is_wanted; /* also without an order */
+    bool is_kept_watching; /* it runs for what is watched */
+    bool is_wanted;        /* also without an order */
     bool was_started;
     bool is_forgotten; /* goes when it has ended */
 };

@@ -244,8 +244,15 @@ enum err era_put_result(struct buf *out, const struct era_change *change,
 
 /* --- errors --- */
 
-/* What describes the hop to the server is none of the caller's business (LM-07); and
- * "not found" has become "invalid params" (ML-10). */
+/* A resource that is not there: −32002, which the modern era calls invalid params with
+ * the URI in `data` (ML-10). */
+static bool is_not_found(const struct era_change *change, struct str code)
+{
+    return !change->is_modern_from && change->is_modern_to && str_eq(code, S("-32002")) &&
+           str_eq(change->method, S("resources/read"));
+}
+
+/* What describes the hop to the server is none of the caller's business (LM-07). */
 static struct str code_for(const struct era_change *change, struct str code)
 {
     static const struct str of_hop[] = { S("-32020"), S("-32021"), S("-32022") };
@@ -253,27 +260,47 @@ static struct str code_for(const struct era_change *change, struct str code)
     for (size_t i = 0; change->is_modern_from && i < COUNT(of_hop); i++)
         if (str_eq(code, of_hop[i]))
             return S("-32603");
-    if (!change->is_modern_from && change->is_modern_to && str_eq(code, S("-32002")) &&
-        str_eq(change->method, S("resources/read")))
-        return S("-32602");
-    return code;
+    return is_not_found(change, code) ? S("-32602") : code;
+}
+
+/* The server's own data, and the URI where it does not stand there. */
+static void put_not_found(struct json_writer *w, const struct era_change *change,
+                          struct json_span data)
+{
+    bool is_object = is_of(data, JSON_OBJECT);
+
+    json_key(w, S("data"));
+    json_object_open(w);
+    if (is_object)
+        json_put_members(w, data.text, (struct str_list){});
+    if (!is_object || !find(data, S("uri")).text.ptr)
+        json_put_str(w, S("uri"), change->uri);
+    json_object_close(w);
 }
 
 enum err era_put_error(struct buf *out, const struct era_change *change,
                        struct json_span error)
 {
-    static const struct str code_name[] = { S("code") };
+    static const struct str anew[] = { S("code"), S("data") };
+    struct str_list without = { anew, 1 };
     struct json_span code;
     struct json_writer w;
+    bool has_uri;
 
     if (!is_of(error, JSON_OBJECT))
         return ERR_INVALID;
     code = find(error, S("code"));
+    if (!is_of(code, JSON_NUMBER))
+        code.text = S("-32603");
+    has_uri = is_not_found(change, code.text) && change->uri.len;
+    without.count += has_uri;
     json_write_init(&w, out);
     json_object_open(&w);
     json_key(&w, S("code"));
-    json_raw(&w, code_for(change, is_of(code, JSON_NUMBER) ? code.text : S("-32603")));
-    json_put_members(&w, error.text, (struct str_list){ code_name, 1 });
+    json_raw(&w, code_for(change, code.text));
+    json_put_members(&w, error.text, without);
+    if (has_uri)
+        put_not_found(&w, change, find(error, S("data")));
     json_object_close(&w);
     return OK;
 }

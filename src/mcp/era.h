@@ -16,6 +16,7 @@ struct era_change {
     struct str method;
     bool is_modern_from, is_modern_to;
     struct str server; /* serverInfo, for modern readers; "": unknown */
+    struct str uri;    /* resources/read: what was asked for; "": unknown */
 };
 
 /* ML-02, ML-10, LM-06: adds or strips resultType, ttlMs, cacheScope, serverInfo; drops

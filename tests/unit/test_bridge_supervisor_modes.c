@@ -132,6 +132,40 @@ TEST(each_of_a_pool_has_one_call_at_a_time)
     stage_done(&stage);
 }
 
+/* Any of them may be the one that changes something. */
+TEST(all_of_a_pool_watch_and_one_of_them_keeps_running_for_it)
+{
+    static const char opened[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":"
+        "\"2025-11-25\",\"capabilities\":{\"resources\":{\"subscribe\":true}}}}";
+    struct supervisor_stage stage;
+    const struct str uri = S("a:b");
+
+    begin(&stage, SERVER_POOLED, 2);
+    (void)stage_order(&stage, "ada", "tools/call");
+    (void)stage_order(&stage, "bob", "tools/call");
+    stage_says(&stage, 0, opened);
+    supervisor_watch(stage.supervisor, S(""), &uri, 1);
+    CHECK(str_ends(stage_sent(&stage, 0), S(" resources/subscribe\n")));
+    stage_says(&stage, 1, opened);
+    CHECK(str_ends(stage_sent(&stage, 1), S("2 resources/subscribe\n3 tools/call\n")));
+    stage_answers(&stage, 0, 2);
+    stage_answers(&stage, 1, 3);
+    (void)stage_told(&stage);
+    stage_says(&stage, 1,
+               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\","
+               "\"params\":{\"uri\":\"a:b\"}}");
+    stage_says(&stage, 1,
+               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+    CHECK_STR(stage_told(&stage),
+              S("notification nobody notifications/resources/updated\n"
+                "notification nobody notifications/tools/list_changed\n"));
+    stage_pass(&stage, 600'000);
+    CHECK(!stage.servers[0].is_closed);
+    CHECK(stage.servers[1].is_closed);
+    stage_done(&stage);
+}
+
 TEST(a_pool_grows_with_its_calls_and_does_not_while_one_pauses)
 {
     struct supervisor_stage stage;

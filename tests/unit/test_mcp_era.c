@@ -15,6 +15,7 @@ static struct era_change change_of(struct str method, enum way way)
     return (
         struct era_change){ .method = method,
                             .server = S(SERVER),
+                            .uri = S("a:\"b"),
                             .is_modern_from = way == TO_LEGACY || way == MODERN_TO_MODERN,
                             .is_modern_to = way == TO_MODERN || way == MODERN_TO_MODERN };
 }
@@ -99,6 +100,14 @@ TEST(an_error_has_the_code_that_its_reader_knows)
         { TO_MODERN, S("resources/read"),
           S("{\"code\":-32002,\"message\":\"m\",\"data\":{\"uri\":\"u\"}}"),
           S("{\"code\":-32602,\"message\":\"m\",\"data\":{\"uri\":\"u\"}}") },
+        { TO_MODERN, S("resources/read"), S("{\"code\":-32002,\"message\":\"m\"}"),
+          S("{\"code\":-32602,\"message\":\"m\",\"data\":{\"uri\":\"a:\\\"b\"}}") },
+        { TO_MODERN, S("resources/read"),
+          S("{\"code\":-32002,\"message\":\"m\",\"data\":{\"n\":1.0}}"),
+          S("{\"code\":-32602,\"message\":\"m\",\"data\":{\"n\":1.0,\"uri\":"
+            "\"a:\\\"b\"}}") },
+        { LEGACY_TO_LEGACY, S("resources/read"), S("{\"code\":-32002,\"message\":\"m\"}"),
+          S("{\"code\":-32002,\"message\":\"m\"}") },
         { TO_MODERN, S("tools/call"), S("{\"code\":-32002,\"message\":\"m\"}"),
           S("{\"code\":-32002,\"message\":\"m\"}") },
         { TO_LEGACY, S("tools/call"), S("{\"message\":\"m\",\"code\":-32021}"),
