@@ -233,7 +233,8 @@ static struct str template_objection(const struct bridge *b, struct str uri)
     size_t at = 0;
 
     while ((listed = listing_next(b->listing, OFFER_TEMPLATE, &at)) != NULL)
-        if (listed->is_held && template_may_match(listed->key, uri))
+        if (listed->is_held && listed->verdict != PIN_DROPPED &&
+            template_may_match(listed->key, uri))
             return objection(listed);
     return S("");
 }

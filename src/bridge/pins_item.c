@@ -36,7 +36,8 @@ static const char *texts_fault(const struct json *json)
     return NULL;
 }
 
-/* The rules are those of what we offer ourselves. */
+/* The rules are those of what we offer ourselves, but for templates: which level of RFC
+ * 6570 a server reads is its own business, so that theirs are those of URIs. */
 static const char *offer_fault(enum offer_type type, struct str key,
                                const struct json *json)
 {
@@ -44,7 +45,7 @@ static const char *offer_fault(enum offer_type type, struct str key,
     CLEANUP(buf_done) struct buf out;
     const char *why = NULL;
     struct offer offer = {
-        .type = type,
+        .type = type == OFFER_TEMPLATE ? OFFER_RESOURCE : type,
         .key = key,
         .title = json_text(json_find(json, S("title"))),
         .description = json_text(json_find(json, S("description"))),

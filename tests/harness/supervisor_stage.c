@@ -168,17 +168,28 @@ struct server_spec *stage_spec_of_era(enum mcp_era era)
     return spec;
 }
 
-void stage_init(struct supervisor_stage *stage, struct server_spec *spec)
+void stage_begin(struct supervisor_stage *stage, struct server_spec *spec)
 {
-    struct supervisor_means means = { .open = on_open, .user = stage };
-
     *stage = (struct supervisor_stage){ .loop = loop_new(), .spec = spec };
     stage->now_ms = 1'000'000;
     loop_set_now(stage->loop, stage->now_ms, WALL_MS);
     buf_init(&stage->told, ROOM);
     buf_init(&stage->last, ROOM);
     buf_init(&stage->kept, ROOM);
-    means.loop = stage->loop;
+}
+
+struct supervisor_means stage_means(struct supervisor_stage *stage)
+{
+    return (
+        struct supervisor_means){ .loop = stage->loop, .open = on_open, .user = stage };
+}
+
+void stage_init(struct supervisor_stage *stage, struct server_spec *spec)
+{
+    struct supervisor_means means;
+
+    stage_begin(stage, spec);
+    means = stage_means(stage);
     stage->supervisor = supervisor_new(spec, &means, &supervisor_ops, stage);
 }
 

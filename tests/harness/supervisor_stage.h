@@ -47,7 +47,12 @@ struct supervisor_stage {
     struct buf told, last, kept;
 };
 
-/* `spec` is taken. */
+/* The servers and the clock alone, for whoever makes the supervisor himself, of these
+ * means. `spec` is taken. */
+void stage_begin(struct supervisor_stage *stage, struct server_spec *spec);
+struct supervisor_means stage_means(struct supervisor_stage *stage);
+
+/* With a supervisor. */
 void stage_init(struct supervisor_stage *stage, struct server_spec *spec);
 void stage_done(struct supervisor_stage *stage);
 struct server_spec *stage_spec(void); /* of a legacy server */

@@ -130,6 +130,8 @@ TEST(each_part_of_a_description_counts)
           "{\"uri\":\"a:b\",\"name\":\"n\",\"mimeType\":\"text/html\"}", true },
         { OFFER_RESOURCE, "{\"uri\":\"a:b\",\"name\":\"n\",\"size\":1}",
           "{\"uri\":\"a:b\",\"name\":\"n\",\"size\":2}", false },
+        { OFFER_TEMPLATE, "{\"uriTemplate\":\"a:{/b*}{?c}\",\"name\":\"n\"}",
+          "{\"uriTemplate\":\"a:{/b*}{?c}\",\"name\":\"m\"}", true },
         { OFFER_TEMPLATE, "{\"uriTemplate\":\"a:{b}\",\"name\":\"n\"}",
           "{\"uriTemplate\":\"a:{b}\",\"name\":\"m\"}", true },
     };
