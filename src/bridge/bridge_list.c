@@ -47,10 +47,20 @@ static void forget_cursor(struct bridge_lists *l)
     l->pages = 0;
 }
 
+/* It is asked for at most once a second, whatever the server says. */
+static void note_ttl(struct bridge *b)
+{
+    struct bridge_lists *l = &b->lists;
+    uint64_t ttl = l->ttl_ms > BRIDGE_TELL_MS ? l->ttl_ms : BRIDGE_TELL_MS;
+
+    l->stale_ms[l->type] = l->ttl_ms == UINT64_MAX ? 0 : loop_now_ms(b->means.loop) + ttl;
+}
+
 static void end_list(struct bridge *b)
 {
     struct bridge_lists *l = &b->lists;
 
+    note_ttl(b);
     forget_cursor(l);
     l->is_underway = false;
     if (listing_end(b->listing, loop_wall_ms(b->means.loop)))
@@ -71,6 +81,17 @@ static void give_up(struct bridge *b, struct str why)
 
 /* --- pages --- */
 
+/* MCP 2026-07-28, server/utilities/caching: of all pages the shortest counts. */
+static void take_ttl(struct bridge_lists *l, struct json_span result)
+{
+    struct json_span ttl = {};
+    uint64_t ms;
+
+    if (PICK(result, { S("ttlMs"), &ttl }) && pick_is(ttl, JSON_NUMBER) &&
+        !str_to_u64(ttl.text, BRIDGE_TTL_MS, &ms) && ms < l->ttl_ms)
+        l->ttl_ms = ms;
+}
+
 /* True: there is another one. */
 static bool take_page(struct bridge *b, struct json_span result)
 {
@@ -87,6 +108,7 @@ static bool take_page(struct bridge *b, struct json_span result)
                     STR_ARG(lists[l->type].method), err_name(err));
         return false;
     }
+    take_ttl(l, result);
     (void)PICK(result, { S("nextCursor"), &next });
     cursor = pick_text(next, &arena);
     if (!cursor.len)
@@ -196,6 +218,7 @@ static void go_on(struct bridge *b)
     while (!l->is_underway && l->wanted) {
         l->type = (enum offer_type)__builtin_ctz(l->wanted);
         l->wanted &= ~BIT(l->type);
+        l->ttl_ms = UINT64_MAX;
         listing_begin(b->listing, l->type);
         if (is_capable(b, l->type))
             order_page(b);
@@ -213,6 +236,15 @@ void relist_begin(struct bridge *b, unsigned types)
         b->lists.has_failed = false;
     go_on(b);
     bridge_settle(b);
+}
+
+void relist_if_stale(struct bridge *b, enum offer_type type)
+{
+    uint64_t stale = b->lists.stale_ms[type];
+
+    if (b->state == SERVER_READY && stale && stale <= loop_now_ms(b->means.loop) &&
+        !b->lists.is_underway)
+        relist_begin(b, BIT(type));
 }
 
 void relist_lost(struct bridge *b)

@@ -172,6 +172,7 @@ static enum method_verdict list(struct ask *ask, const struct method *m)
     if (listing_put_page(ask->b->listing, m->type, json_text(cursor), page,
                          &ask->reply->json))
         return invalid(ask, S("the cursor is none of ours"));
+    relist_if_stale(ask->b, m->type);
     return METHOD_ANSWERED;
 }
 

@@ -49,15 +49,16 @@ enum {
 
 enum {
     BRIDGE_QUESTION_MS = 5 * 60 * 1000,
-    BRIDGE_ASKED_MS = 1000,    /* a call asks no more often, once it has asked … */
-    BRIDGE_RETURN_MS = 30'000, /* for callers to come back, where the room was lost */
-    BRIDGE_TELL_MS = 1000,     /* changes of lists are told no more often */
-    BRIDGE_SETTLE_MS = 2000,   /* without a change: the first catalogue is whole */
-    BRIDGE_TRUST_MS = 10'000,  /* … at the latest */
-    BRIDGE_RETRY_MS = 1000,    /* an answer that was refused for now */
-    BRIDGE_PRESS_MS = 100,     /* one for which there was no room */
-    BRIDGE_LIST_MS = 30'000,   /* for one page of a list */
-    BRIDGE_TASK_MS = 3600'000, /* a task that has no time to live */
+    BRIDGE_ASKED_MS = 1000,        /* a call asks no more often, once it has asked … */
+    BRIDGE_RETURN_MS = 30'000,     /* for callers to come back, where the room was lost */
+    BRIDGE_TELL_MS = 1000,         /* changes of lists are told no more often */
+    BRIDGE_SETTLE_MS = 2000,       /* without a change: the first catalogue is whole */
+    BRIDGE_TRUST_MS = 10'000,      /* … at the latest */
+    BRIDGE_RETRY_MS = 1000,        /* an answer that was refused for now */
+    BRIDGE_PRESS_MS = 100,         /* one for which there was no room */
+    BRIDGE_TTL_MS = 24 * 3600'000, /* a list that is to hold longer has no time */
+    BRIDGE_LIST_MS = 30'000,       /* for one page of a list */
+    BRIDGE_TASK_MS = 3600'000,     /* a task that has no time to live */
 };
 
 /* A request that somebody made of the server, until its answer is taken. */

@@ -360,6 +360,42 @@ TEST(the_thousandth_participant_is_noticed_too)
     end(&room);
 }
 
+/* --- lists --- */
+
+TEST(a_list_whose_time_is_over_is_asked_for_again)
+{
+    struct room room;
+    struct str sent;
+
+    begin(&room);
+    (void)ask(&room, "ann", "tools/list", "{}");
+    CHECK_STR(stage_sent(&room.stage, 0), S("")); /* a server that says nothing of it */
+    stage_says(&room.stage, 0,
+               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+    answer(&room, 5,
+           "{\"ttlMs\":60000,\"nextCursor\":\"2\",\"tools\":[" TOOL("echo") "]}");
+    answer(&room, 6, "{\"ttlMs\":5000,\"tools\":[]}");
+    (void)stage_sent(&room.stage, 0);
+    stage_pass(&room.stage, 4999);
+    (void)ask(&room, "ann", "tools/list", "{}");
+    CHECK_STR(stage_sent(&room.stage, 0), S(""));
+    stage_pass(&room.stage, 1);
+    CHECK_STR(stage_sent(&room.stage, 0), S("")); /* nobody wants to know */
+    (void)fake_sent(&room.seat);
+    (void)ask(&room, "ann", "tools/list", "{}");
+    CHECK_STR(stage_sent(&room.stage, 0), S("7 tools/list\n"));
+    sent = fake_sent(&room.seat);
+    CHECK(has(sent, "\"result\":{\"tools\":[{\"name\":\"echo\"")); /* at once */
+    answer(&room, 7, "{\"ttlMs\":0,\"tools\":[]}");
+    stage_pass(&room.stage, 999);
+    (void)ask(&room, "ann", "tools/list", "{}");
+    CHECK_STR(stage_sent(&room.stage, 0), S(""));
+    stage_pass(&room.stage, 1);
+    (void)ask(&room, "ann", "tools/list", "{}");
+    CHECK_STR(stage_sent(&room.stage, 0), S("8 tools/list\n"));
+    end(&room);
+}
+
 /* --- pins --- */
 
 TEST(what_is_held_is_neither_called_nor_read)
