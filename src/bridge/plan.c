@@ -195,10 +195,6 @@ enum err server_plan_order(const struct server_plan_order *order,
     enum err err;
 
     planning_init(&planning, order);
-    if (order->spec->profile.len > 0 && !planning.profile) {
-        *ret_why = xstrdup("there is no such profile; docs/SANDBOX.md lists them");
-        return ERR_NOT_FOUND;
-    }
     err = read_variables(&planning, ret_why);
     if (err)
         return err;

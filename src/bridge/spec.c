@@ -8,6 +8,8 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "mcp/question.h"
+#include "proxy/target.h"
+#include "sandbox/profile.h"
 
 enum { SPEC_BYTES = 1 << 20 };
 
@@ -173,7 +175,28 @@ static char *network_fault(const struct permit *permit)
         return fault("network: hosts without any in hosts");
     if (permit->network != NETWORK_HOSTS && permit->host_count > 0)
         return fault("hosts need network: hosts");
+    for (size_t i = 0; i < permit->host_count; i++) {
+        const char *why = proxy_host_fault(permit->hosts[i]);
+
+        if (why)
+            return fault("the host \"" STR_FMT "\": %s",
+                         STR_ARG(str_slice(permit->hosts[i], 0, 80)), why);
+    }
     return NULL;
+}
+
+static char *profile_fault(struct str name)
+{
+    CLEANUP(buf_done) struct buf known;
+    const struct sandbox_profile *profile = NULL;
+
+    buf_init(&known, 512);
+    if (name.len == 0 || sandbox_profile_find(name))
+        return NULL;
+    while ((profile = sandbox_profile_next(profile)))
+        buf_putf(&known, "%s " STR_FMT, known.len ? "," : "", STR_ARG(profile->name));
+    return fault("there is no profile \"" STR_FMT "\"; there are:%s",
+                 STR_ARG(str_slice(name, 0, 80)), buf_cstr(&known));
 }
 
 static char *command_fault(const struct server_spec *spec)
@@ -196,6 +219,8 @@ static char *command_fault(const struct server_spec *spec)
         why = paths_fault("write", spec->permit.write, spec->permit.write_count);
     if (!why)
         why = network_fault(&spec->permit);
+    if (!why)
+        why = profile_fault(spec->profile);
     return why ? why : variables_fault(spec);
 }
 

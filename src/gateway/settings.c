@@ -231,7 +231,8 @@ static void lay_out_limits(struct settings *settings)
         .bytes = rate_of(limits->rate_bytes, limits->burst_ms),
         .rate_strikes = limits->rate_strikes,
     };
-    settings->http = (struct http_limits){ limits->head, limits->uri };
+    settings->http = (struct http_limits){ .head_bytes = limits->head,
+                                           .target_bytes = limits->uri };
     settings->ws = (struct ws_shared){ .message_bytes = limits->envelope,
                                        .fragments = limits->fragments,
                                        .refuses_binary = true };

@@ -73,4 +73,5 @@ bool http_headers_have(const struct http_header *headers, size_t count, struct s
 /* Fills in target, path and query of a request whose request line and Host are known.
  * On failure *ret_why says what was wrong. */
 enum err http_target_read(struct http_request *req, struct str target,
-                          struct arena *scratch, const char **ret_why);
+                          const struct http_limits *limits, struct arena *scratch,
+                          const char **ret_why);

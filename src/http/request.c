@@ -22,6 +22,7 @@ enum { METHOD_BYTES = 32 };
 struct head {
     struct str bytes; /* as far as the limit lets us look */
     size_t at;
+    const struct http_limits *limits;
     struct arena *scratch;
     const char *why;
 };
@@ -260,7 +261,7 @@ static enum err check_coding(struct head *head, struct http_request *req)
 
 static enum err check_target(struct head *head, struct http_request *req)
 {
-    return http_target_read(req, req->target, head->scratch, &head->why);
+    return http_target_read(req, req->target, head->limits, head->scratch, &head->why);
 }
 
 static enum err check_expect(struct head *head, struct http_request *req)
@@ -325,6 +326,7 @@ enum err http_request_parse(struct str bytes, const struct http_limits *limits,
 {
     struct head head = {
         .bytes = str_slice(bytes, 0, limits->head_bytes),
+        .limits = limits,
         .scratch = scratch,
     };
     struct request_line line;

@@ -34,6 +34,7 @@ struct http_header {
 struct http_limits {
     size_t head_bytes;   /* request line and headers together: ERR_HEAD_TOO_LARGE */
     size_t target_bytes; /* ERR_URI_TOO_LONG */
+    bool passes_path_on; /* it is another's to judge: `path` stays as it was sent */
 };
 
 struct http_request {

@@ -154,27 +154,38 @@ static bool has_dot_segment(struct str path)
     return false;
 }
 
-static enum err read_origin_form(struct http_request *req, struct str target,
-                                 struct arena *scratch, const char **ret_why)
+static enum err read_path(struct str raw, struct arena *scratch, struct str *ret,
+                          const char **ret_why)
 {
-    struct str query = target;
-    struct str raw = str_cut(&query, '?');
-    struct str path;
     enum err err;
 
     if (has_encoded_slash(raw)) {
         *ret_why = "encoded slash in the path";
         return ERR_BAD_REQUEST;
     }
-    err = http_percent_decode(raw, scratch, &path);
+    err = http_percent_decode(raw, scratch, ret);
     if (err) {
         *ret_why = "malformed escape in the path";
         return err;
     }
-    if (has_dot_segment(path)) {
+    if (has_dot_segment(*ret)) {
         *ret_why = "dot segment in the path";
         return ERR_BAD_REQUEST;
     }
+    return OK;
+}
+
+static enum err read_origin_form(struct http_request *req, struct str target,
+                                 const struct http_limits *limits, struct arena *scratch,
+                                 const char **ret_why)
+{
+    struct str query = target;
+    struct str path = str_cut(&query, '?');
+    enum err err =
+        limits->passes_path_on ? OK : read_path(path, scratch, &path, ret_why);
+
+    if (err)
+        return err;
     req->target = target;
     req->path = path;
     req->query = query;
@@ -209,6 +220,7 @@ static enum err add_slash(struct str rest, struct arena *scratch, struct str *re
 }
 
 static enum err read_absolute_form(struct http_request *req, struct str target,
+                                   const struct http_limits *limits,
                                    struct arena *scratch, const char **ret_why)
 {
     struct str rest = behind_scheme(target);
@@ -232,19 +244,20 @@ static enum err read_absolute_form(struct http_request *req, struct str target,
         *ret_why = "request target too long";
         return err;
     }
-    return read_origin_form(req, rest, scratch, ret_why);
+    return read_origin_form(req, rest, limits, scratch, ret_why);
 }
 
 enum err http_target_read(struct http_request *req, struct str target,
-                          struct arena *scratch, const char **ret_why)
+                          const struct http_limits *limits, struct arena *scratch,
+                          const char **ret_why)
 {
     if (str_starts(target, S("/")))
-        return read_origin_form(req, target, scratch, ret_why);
+        return read_origin_form(req, target, limits, scratch, ret_why);
     if (!str_eq(target, S("*")))
-        return read_absolute_form(req, target, scratch, ret_why);
+        return read_absolute_form(req, target, limits, scratch, ret_why);
     if (req->method != HTTP_OPTIONS) {
         *ret_why = "'*' is a target for OPTIONS only";
         return ERR_BAD_REQUEST;
     }
-    return read_origin_form(req, target, scratch, ret_why);
+    return read_origin_form(req, target, limits, scratch, ret_why);
 }

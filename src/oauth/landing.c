@@ -101,7 +101,7 @@ static struct str query_of(const struct visitor *visitor,
 /* ERR_AGAIN: more is to come. */
 static enum err read_head(struct visitor *visitor, struct buf *ret_query)
 {
-    struct http_limits limits = { HEAD_BYTES, HEAD_BYTES };
+    struct http_limits limits = { .head_bytes = HEAD_BYTES, .target_bytes = HEAD_BYTES };
     struct arena scratch;
     struct http_request request;
     const char *why;

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "http/request.h"
 
-enum { HTTPS_PORT = 443, HTTP_PORT = 80 };
+enum { HTTPS_PORT = 443, HTTP_PORT = 80, MAX_LABEL = 63 };
 
 /* "host", "host:port", "[v6]:port", or a bare v6 address. Port 0: none was given. */
 static bool split(struct str text, struct str *ret_host, uint16_t *ret_port)
@@ -59,6 +59,73 @@ bool proxy_host_is_literal(struct str host)
 
     return split(host, &name, &port) &&
            (str_ieq(name, S("localhost")) || is_number(name));
+}
+
+/* Parts between dots, none of them empty or longer than DNS has them. */
+static bool has_sound_labels(struct str name)
+{
+    struct str rest = name;
+
+    while (rest.ptr) {
+        struct str label = str_cut(&rest, '.');
+
+        if (label.len == 0 || label.len > MAX_LABEL || label.ptr[0] == '-' ||
+            str_ends(label, S("-")))
+            return false;
+    }
+    return true;
+}
+
+/* Resolvers take "127.1" and "0x7f000001" for addresses too. */
+static bool looks_like_number(struct str name)
+{
+    struct str rest = name, last = name;
+
+    while (rest.ptr)
+        last = str_cut(&rest, '.');
+    if (str_starts(last, S("0x")) || str_starts(last, S("0X")))
+        return true;
+    for (size_t i = 0; i < last.len; i++)
+        if (last.ptr[i] < '0' || last.ptr[i] > '9')
+            return false;
+    return true;
+}
+
+static const char *name_fault(struct str name)
+{
+    if (str_eq(name, S("*")))
+        return NULL;
+    if (str_starts(name, S("*.")))
+        name = str_slice(name, 2, name.len);
+    else if (is_number(name))
+        return NULL;
+    if (str_find(name, '*', 0) < name.len)
+        return "a * stands alone or at the beginning: *.DOMAIN";
+    if (!http_is_host_name(name) || !has_sound_labels(name))
+        return "a name has letters, digits, - and _ between dots (others as xn--…)";
+    if (looks_like_number(name))
+        return "that is no address: write it as 192.0.2.1 or [2001:db8::1]";
+    return NULL;
+}
+
+const char *proxy_host_fault(struct str host)
+{
+    bool has_brackets = str_starts(host, S("["));
+    struct str name;
+    uint16_t port;
+
+    if (host.len == 0)
+        return "it is empty";
+    for (size_t i = 0; i < host.len; i++)
+        if (host.ptr[i] == '/' || host.ptr[i] == '@' || (uint8_t)host.ptr[i] <= ' ')
+            return "a host is no URL: HOST, HOST:PORT or *.DOMAIN";
+    if (!split(host, &name, &port))
+        return "behind the : stands a port, 1 to 65535";
+    if (has_brackets && (!is_number(name) || str_find(name, ':', 0) == name.len))
+        return "in [ ] stands an IPv6 address";
+    if (str_starts(host, S("*.")) && name.len == 1) /* not all of the world */
+        return "behind *. stands a domain";
+    return name_fault(name);
 }
 
 static enum err bad(const char **ret_why, const char *why)
@@ -141,7 +208,9 @@ static enum err parse_plain(struct str bytes, struct arena *arena,
                             struct proxy_target *ret, size_t *ret_used,
                             const char **ret_why)
 {
-    const struct http_limits limits = { PROXY_MAX_HEAD, PROXY_MAX_HEAD / 2 };
+    const struct http_limits limits = { .head_bytes = PROXY_MAX_HEAD,
+                                        .target_bytes = PROXY_MAX_HEAD / 2,
+                                        .passes_path_on = true };
     struct http_request *request = arena_alloc(arena, sizeof(*request));
     struct str target = bytes;
     enum err err;

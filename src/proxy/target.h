@@ -34,5 +34,8 @@ enum err proxy_target_parse(struct str bytes, struct arena *arena,
 struct str proxy_target_permitted(const struct proxy_target *target,
                                   const struct str *hosts, size_t count);
 
+/* What is wrong with such a host as somebody wrote it, a sentence; NULL: nothing. */
+const char *proxy_host_fault(struct str host);
+
 /* "localhost" or numbers: the operator knows where that is. */
 bool proxy_host_is_literal(struct str host);

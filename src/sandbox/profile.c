@@ -59,6 +59,13 @@ const struct sandbox_profile *sandbox_profile_find(struct str name)
     return NULL;
 }
 
+const struct sandbox_profile *sandbox_profile_next(const struct sandbox_profile *after)
+{
+    const struct sandbox_profile *next = after ? after + 1 : profiles;
+
+    return next < profiles + COUNT(profiles) ? next : NULL;
+}
+
 /* A path such as …/node_modules/NAME/dist/index.js means the package as well. */
 static bool names_package(struct str word, struct str package)
 {

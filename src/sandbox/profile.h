@@ -23,6 +23,7 @@ struct sandbox_profile {
 };
 
 const struct sandbox_profile *sandbox_profile_find(struct str name);
+const struct sandbox_profile *sandbox_profile_next(const struct sandbox_profile *after);
 
 /* Of a command that runs a known package, or NULL. */
 const struct sandbox_profile *

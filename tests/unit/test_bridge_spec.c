@@ -118,6 +118,8 @@ TEST(what_is_wrong_is_said)
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"sandbox\":\"basic\",\"network\":\"loopback\"}"), "sandbox: basic has network: none alone" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"network\":\"hosts\"}"), "network: hosts without any in hosts" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"hosts\":[\"h\"]}"), "hosts need network: hosts" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"network\":\"hosts\",\"hosts\":[\"https://h\"]}"), "the host \"https://h\": a host is no URL: HOST, HOST:PORT or *.DOMAIN" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"profile\":\"fool\"}"), "there is no profile \"fool\"; there are: everything, filesystem, memory, sequential-thinking, time, git, sqlite, github, gitlab, slack, brave-search, google-maps" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"env\":{\"1A\":\"\"}}"), "\"1A\" is no name of a variable" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"env\":{\"A\":{\"file\":\"\"}}}"), "the secret A does not say where it is" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"headers\":{\"A\":\"b\"}}"), "headers are for a url, not for a command" },

@@ -33,6 +33,9 @@ static const struct {
       "GET /x?y HTTP/1.1\r\nConnection: close\r\nHost: a.org\r\nAccept: t\r\n\r\n" },
     { "GET http://a.org:81 HTTP/1.1\r\nHost: a.org:81\r\n\r\n", OK, S("a.org"), 81, false,
       "GET / HTTP/1.1\r\nConnection: close\r\nHost: a.org:81\r\n\r\n" },
+    { "GET http://a.org/@a%2fb/../%zz HTTP/1.1\r\nHost: a.org\r\n\r\n", OK, S("a.org"), 80,
+      false,
+      "GET /@a%2fb/../%zz HTTP/1.1\r\nConnection: close\r\nHost: a.org\r\n\r\n" },
     { "GET http://a.org/ HTTP/1.1\r\nHost: b.org\r\n\r\n",
       ERR_BAD_REQUEST,
       {},
@@ -153,4 +156,58 @@ TEST(literal_hosts_are_known_as_such)
     CHECK(!proxy_host_is_literal(S("localhost.evil.org")));
     CHECK(!proxy_host_is_literal(S("*")));
     CHECK(!proxy_host_is_literal(S("")));
+}
+
+TEST(a_host_that_cannot_be_meant_is_told_why)
+{
+    static const struct {
+        struct str host;
+        const char *why; /* a part of it; NULL: it is fine */
+    } cases[] = {
+        { S("a.org"), NULL },
+        { S("A-1_b.example.org."), NULL },
+        { S("localhost:1"), NULL },
+        { S("a.org:65535"), NULL },
+        { S("*"), NULL },
+        { S("*:8443"), NULL },
+        { S("*.a.org:8443"), NULL },
+        { S("192.0.2.1:80"), NULL },
+        { S("2001:db8::1"), NULL },
+        { S("[2001:db8::1]:443"), NULL },
+        { S("3com.org"), NULL },
+        { S(""), "empty" },
+        { S("https://a.org"), "no URL" },
+        { S("a.org/path"), "no URL" },
+        { S("user@a.org"), "no URL" },
+        { S("a.org b.org"), "no URL" },
+        { S("a.org\n"), "no URL" },
+        { S("a.org:"), "a port" },
+        { S("a.org:0"), "a port" },
+        { S("a.org:65536"), "a port" },
+        { S("a.org:http"), "a port" },
+        { S(":80"), "a port" },
+        { S("[::1"), "a port" },
+        { S("[a.org]:80"), "IPv6" },
+        { S("[127.0.0.1]:80"), "IPv6" },
+        { S("*a.org"), "*.DOMAIN" },
+        { S("a.*.org"), "*.DOMAIN" },
+        { S("**"), "*.DOMAIN" },
+        { S("*."), "a domain" },
+        { S(".a.org"), "between dots" },
+        { S("a..org"), "between dots" },
+        { S("-a.org"), "between dots" },
+        { S("m\xc3\xbc.org"), "xn--" },
+        { S("a:b:c"), "between dots" },
+        { S("127.1"), "no address" },
+        { S("256.0.0.1"), "no address" },
+        { S("0x7f000001"), "no address" },
+        { S("2130706433"), "no address" },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        const char *why = proxy_host_fault(c->host);
+
+        CHECK_INT(why == NULL, c->why == NULL);
+        CHECK(!c->why || (why && strstr(why, c->why)));
+    }
 }
