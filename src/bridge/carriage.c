@@ -142,6 +142,7 @@ static void on_started(void *user, pid_t pid, int proxy_fd)
                              &(struct proxy_settings){
                                  .hosts = child->hosts.items,
                                  .host_count = child->hosts.count,
+                                 .reaches_private = PROXY_LITERALS,
                                  .max_connections = PROXY_CONNECTIONS,
                                  .idle_ms = PROXY_IDLE_MS,
                                  .connect_ms = PROXY_CONNECT_MS,

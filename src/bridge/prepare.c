@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,16 @@
 #include "loop/loop.h"
 #include "proxy/proxy.h"
 #include "sandbox/package.h"
+#include "sandbox/registry.h"
 
 enum {
     INSTALL_MS = 300'000,
+    PROGRESS_MS = 10'000,
     INSTALL_UID = 64'000, /* as sandbox.h has it for whoever is started by root */
     LINE_BYTES = 4 << 10,
+    WHY_BYTES = 1024,
+    LAST_LINES = 4,
+    LAST_BYTES = 160,         /* of each */
     PREPARE_BYTES = 64 << 20, /* a lock file is read into the arena */
 };
 
@@ -40,7 +46,14 @@ struct prepare {
     struct proxy *proxy;
     struct loop_fd output;
     struct buf line;
-    struct loop_timer timeout;
+    struct loop_timer timeout, progress;
+    uint64_t since_ms;
+    bool is_late;
+    bool is_named;                     /* the registry, by the operator */
+    char *source;                      /* its URL */
+    char refused[LAST_BYTES];          /* the first host that it wanted in vain */
+    char last[LAST_LINES][LAST_BYTES]; /* of what it said: a ring */
+    size_t last_count;
 };
 
 /* --- where it is --- */
@@ -147,10 +160,26 @@ static void end_output(struct prepare *p)
     fd_closep(&fd);
 }
 
+static void keep_line(struct prepare *p, struct str line)
+{
+    (void)snprintf(p->last[p->last_count++ % LAST_LINES], LAST_BYTES, STR_FMT,
+                   STR_ARG(str_slice(line, 0, LAST_BYTES - 1)));
+}
+
+/* npm names the file of its own log last, which is gone with the sandbox. */
+static bool says_something(struct str line)
+{
+    return line.len > 0 && !strstr(line.ptr, "A complete log of this run");
+}
+
 static void say_line(struct prepare *p)
 {
-    if (p->line.len > 0)
-        p->ops->on_log(p->user, buf_str(&p->line));
+    struct str line = { buf_cstr(&p->line), p->line.len };
+
+    if (line.len > 0)
+        p->ops->on_log(p->user, line);
+    if (says_something(line))
+        keep_line(p, line);
     buf_clear(&p->line);
 }
 
@@ -177,6 +206,7 @@ static void on_output(struct loop_fd *self, uint32_t)
 static void end_run(struct prepare *p)
 {
     loop_timer_clear(p->means->loop, &p->timeout);
+    loop_timer_clear(p->means->loop, &p->progress);
     say_line(p);
     end_output(p);
     proxy_free(TAKE(p->proxy));
@@ -192,7 +222,9 @@ static void on_refused(void *user, struct str host, const char *why)
     buf_put(&line, S("it may not reach "));
     buf_put(&line, str_slice(host, 0, 256));
     buf_putf(&line, ": %s", why);
-    p->ops->on_log(p->user, buf_str(&line));
+    if (p->refused[0] == '\0')
+        (void)snprintf(p->refused, sizeof(p->refused), "%s", buf_cstr(&line));
+    p->ops->on_event(p->user, buf_cstr(&line));
 }
 
 static void on_started(void *user, pid_t, int proxy_fd)
@@ -202,34 +234,109 @@ static void on_started(void *user, pid_t, int proxy_fd)
     if (proxy_fd < 0)
         return;
     p->proxy = proxy_new(p->means->loop, p->means->flusher, proxy_fd,
-                         &(struct proxy_settings){ .hosts = p->permit.hosts,
-                                                   .host_count = p->permit.host_count,
-                                                   .max_connections = 64,
-                                                   .idle_ms = 60'000,
-                                                   .connect_ms = 10'000,
-                                                   .on_refused = on_refused,
-                                                   .user = p });
+                         &(struct proxy_settings){
+                             .hosts = p->permit.hosts,
+                             .host_count = p->permit.host_count,
+                             .reaches_private = p->is_named ? PROXY_NAMED : PROXY_PUBLIC,
+                             .max_connections = 64,
+                             .idle_ms = 60'000,
+                             .connect_ms = 10'000,
+                             .on_refused = on_refused,
+                             .user = p });
+}
+
+/* "name@version", as people write it. */
+static void put_package(const struct prepare *p, struct buf *out)
+{
+    buf_put(out, p->package.name);
+    if (p->package.version.len > 0) {
+        buf_putc(out, '@');
+        buf_put(out, p->package.version);
+    }
+}
+
+static void tell(struct prepare *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "installing NAME …" and what follows. */
+static void tell(struct prepare *p, const char *format, ...)
+{
+    CLEANUP(buf_done) struct buf line;
+    char rest[WHY_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(rest, sizeof(rest), format, args);
+    va_end(args);
+    buf_init(&line, 2 * WHY_BYTES);
+    buf_put(&line, S("package "));
+    put_package(p, &line);
+    buf_putf(&line, ": %s", rest);
+    p->ops->on_event(p->user, buf_cstr(&line));
+}
+
+static void put_end(const struct prepare *p, const struct child_end *end, struct buf *out)
+{
+    if (p->is_late)
+        buf_putf(out, "it took longer than %d s", INSTALL_MS / 1000);
+    else if (end->type == CHILD_EXITED)
+        buf_putf(out, "%s ended with code %d",
+                 p->package.source == PACKAGE_NPM ? "npm" : "its installer", end->code);
+    else if (end->type == CHILD_KILLED)
+        buf_putf(out, "it was killed by signal %d", end->code);
+    else
+        buf_putf(out, "%s", end->why ? end->why : "it is lost");
+}
+
+/* What was tried, how it ended, and what was said last. */
+static void fail_install(struct prepare *p, const struct child_end *end)
+{
+    CLEANUP(buf_done) struct buf why;
+    size_t first = p->last_count > LAST_LINES ? p->last_count - LAST_LINES : 0;
+
+    buf_init(&why, 2 * WHY_BYTES);
+    buf_put(&why, S("its package "));
+    put_package(p, &why);
+    buf_putf(&why, " could not be installed from %s: ", p->source);
+    put_end(p, end, &why);
+    if (p->refused[0])
+        buf_putf(&why, "; %s", p->refused);
+    for (size_t i = first; i < p->last_count; i++)
+        buf_putf(&why, "%s%s", i == first ? "; it said: " : " | ",
+                 p->last[i % LAST_LINES]);
+    fail(p, buf_cstr(&why));
 }
 
 static void on_ended(void *user, const struct child_end *end)
 {
     struct prepare *p = user;
-    char text[256];
 
     end_run(p);
-    if (end->type == CHILD_EXITED && end->code == 0) {
-        (void)look(p);
-    } else {
-        (void)snprintf(text, sizeof(text), "its package could not be installed: %s",
-                       end->why ? end->why : "it failed");
-        fail(p, text);
-    }
+    if (end->type != CHILD_EXITED || end->code != 0)
+        fail_install(p, end);
+    else if (!look(p))
+        tell(p, "installed and pinned: %s", p->pin);
     p->ops->on_done(p->user);
 }
 
 static void on_timeout(struct loop_timer *self)
 {
-    child_stop(CONTAINER_OF(self, struct prepare, timeout)->child, 1'000);
+    struct prepare *p = CONTAINER_OF(self, struct prepare, timeout);
+
+    p->is_late = true;
+    child_stop(p->child, 1'000);
+}
+
+/* Installers say nothing while they work, and somebody waits. */
+static void on_progress(struct loop_timer *self)
+{
+    struct prepare *p = CONTAINER_OF(self, struct prepare, progress);
+    uint64_t received = p->proxy ? proxy_received(p->proxy) : 0;
+
+    tell(p, "still installing after %llu s, %llu KiB so far",
+         (unsigned long long)((loop_now_ms(p->means->loop) - p->since_ms) / 1000),
+         (unsigned long long)(received >> 10));
+    loop_timer_set(p->means->loop, self, PROGRESS_MS);
 }
 
 static const struct child_ops child_ops = { .on_started = on_started,
@@ -274,23 +381,51 @@ static void start_child(struct prepare *p, const struct sandbox_plan *plan)
         fd_closep(&p->output.fd);
     p->child = child_start(p->means->spawn, plan, fds, &child_ops, p);
     loop_timer_set(p->means->loop, &p->timeout, INSTALL_MS);
+    loop_timer_set(p->means->loop, &p->progress, PROGRESS_MS);
+    p->since_ms = loop_now_ms(p->means->loop);
     p->state = PREPARE_RUNNING;
+    tell(p, "installing it from %s", p->source);
 }
 
 CLEANUP_FOR(struct sandbox_plan, sandbox_plan_free)
+
+/* Anew, with the registry as it is set now. False: it has failed. */
+static bool begin(struct prepare *p, const struct registry *registry)
+{
+    char why[WHY_BYTES];
+
+    p->is_late = false;
+    p->is_named = registry->from.len > 0;
+    p->refused[0] = '\0';
+    p->last_count = 0;
+    free(p->source);
+    p->source = str_dup(registry->url);
+    if (!registry->fault)
+        return true;
+    (void)snprintf(why, sizeof(why), "the registry of " STR_FMT ": %s",
+                   STR_ARG(registry->from), registry->fault);
+    fail(p, why);
+    return false;
+}
 
 static void install(struct prepare *p)
 {
     CLEANUP(sandbox_plan_freep) struct sandbox_plan *plan = NULL;
     CLEANUP(xfreep) char *why = NULL;
     struct sandbox_command command = {};
+    const struct registries *registries;
 
-    if (!p->means->spawn || !p->means->flusher || !make_folder(p->folder)) {
+    if (!p->means->spawn || !p->means->flusher || !p->means->registries ||
+        !make_folder(p->folder)) {
         fail(p, "the folder for packages cannot be made, or nothing can be started");
         return;
     }
+    registries = p->means->registries(p->means->user);
+    if (!begin(p, package_registry(&p->package, registries)))
+        return;
     arena_reset(&p->plan_arena);
-    package_install(&p->package, str_of(p->folder), &p->plan_arena, &command, &p->permit);
+    package_install(&p->package, str_of(p->folder), registries, &p->plan_arena, &command,
+                    &p->permit);
     if (sandbox_plan_make(&p->permit, &command, &plan, &why)) {
         fail(p, why);
         return;
@@ -320,6 +455,7 @@ struct prepare *prepare_new(const struct server_spec *spec,
     p->folder = folder_of(&package, means->packages);
     p->output = (struct loop_fd){ .fd = -1, .on_ready = on_output };
     p->timeout.on_fire = on_timeout;
+    p->progress.on_fire = on_progress;
     buf_init(&p->line, LINE_BYTES);
     arena_init(&p->arena, PREPARE_BYTES);
     arena_init(&p->plan_arena, 1 << 20);
@@ -333,6 +469,7 @@ void prepare_free(struct prepare *p)
     if (p->child)
         child_abandon(p->child);
     loop_timer_clear(p->means->loop, &p->timeout);
+    loop_timer_clear(p->means->loop, &p->progress);
     end_output(p);
     proxy_free(p->proxy);
     buf_done(&p->line);
@@ -341,6 +478,7 @@ void prepare_free(struct prepare *p)
     free(p->folder);
     free(p->pin);
     free(p->why);
+    free(p->source);
     free(p);
 }
 

@@ -323,12 +323,20 @@ static void on_prepare_log(void *user, struct str line)
     s->ops->on_log(s->user, line);
 }
 
+static void on_prepare_event(void *user, const char *line)
+{
+    const struct supervisor *s = user;
+
+    s->ops->on_event(s->user, line);
+}
+
 static void on_prepared(void *user)
 {
     supervisor_pump_soon(user);
 }
 
 static const struct prepare_ops prepare_ops = { .on_log = on_prepare_log,
+                                                .on_event = on_prepare_event,
                                                 .on_done = on_prepared };
 
 /* --- for whoever orders --- */

@@ -31,6 +31,7 @@
 #include "spawn/spawn.h"
 #include "transport/credential.h"
 
+struct registries;
 struct supervisor;
 struct server_order;
 
@@ -50,7 +51,9 @@ struct supervisor_means {
     struct fetch *(*fetch)(void *user); /* made when it is first needed; NULL: none */
     struct credential *(*credential)(void *user, const struct server_spec *spec);
     struct conn_flusher *flusher; /* of proxies */
-    const char *packages;         /* the folder of what prepare installs */
+    const char *packages;         /* the folder of what prepare installs; NULL: nothing */
+    /* Where that comes from: as it is now, valid until the loop is back. */
+    const struct registries *(*registries)(void *user);
     /* How an instance comes to run; NULL: carriage_open(), as the spec says. */
     enum err (*open)(const struct supervisor_means *means,
                      const struct carriage_order *order, struct carriage **ret,

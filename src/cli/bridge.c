@@ -28,6 +28,7 @@
 #include "fetch/fetch.h"
 #include "json/json.h"
 #include "net/conn.h"
+#include "sandbox/registry.h"
 #include "spawn/spawn.h"
 
 enum {
@@ -38,16 +39,21 @@ enum {
     MESSAGE_BYTES = 4 << 20,
     OUTBOX_BYTES = 8 << 20,
     PATH_BYTES = 4096,
+    REGISTRIES_BYTES = 1 << 20,
 };
 
 struct bridge_options {
     struct session_options session;
     struct server_options what;
+    const char *npm_registry, *pypi_index, *package_ca;
 };
 
 /* clang-format off */
 static const struct cli_option options[] = {
     CLI_SERVER(struct bridge_options),
+    { "--npm-registry", "URL",  "where packages of npx come from; else what npm is set to", CLI_AT(struct bridge_options, npm_registry) },
+    { "--pypi-index",   "URL",  "where packages of uvx come from; else what pip is set to", CLI_AT(struct bridge_options, pypi_index) },
+    { "--package-ca",   "FILE", "certificates to trust while packages are installed",       CLI_AT(struct bridge_options, package_ca) },
     CLI_PLACE(struct bridge_options),
 };
 /* clang-format on */
@@ -63,6 +69,7 @@ struct running {
     struct conn_flusher *flusher; /* of the way out to named hosts */
     struct sign_in_desk *desk;
     char packages[PATH_BYTES];
+    struct registries registries;
     const char *data;
     struct bridge *bridge;
     struct wire_seat *seat;
@@ -254,6 +261,13 @@ static int open_children(struct running *r)
     return CLI_OK;
 }
 
+static const struct registries *registries_of(void *user)
+{
+    const struct running *r = user;
+
+    return &r->registries;
+}
+
 static void build(struct running *r)
 {
     struct bridge_setup setup = {
@@ -264,6 +278,7 @@ static void build(struct running *r)
                    .credential = make_credential,
                    .flusher = r->flusher,
                    .packages = r->packages,
+                   .registries = registries_of,
                    .user = r },
         .keep = keep,
         .user = r,
@@ -333,22 +348,62 @@ static int enter(struct running *r)
     return code;
 }
 
+/* What was said must be right. */
+static int find_registries(const struct bridge_options *o, struct arena *arena,
+                           struct registries *ret)
+{
+    CLEANUP(xfreep) char *ca = o->package_ca ? realpath(o->package_ca, NULL) : NULL;
+    const struct {
+        const char *option, *value, *why;
+    } faults[] = {
+        { "--npm-registry", o->npm_registry,
+          o->npm_registry ? registry_url_fault(str_of(o->npm_registry)) : NULL },
+        { "--pypi-index", o->pypi_index,
+          o->pypi_index ? registry_url_fault(str_of(o->pypi_index)) : NULL },
+        { "--package-ca", o->package_ca,
+          o->package_ca ? registry_ca_fault(ca ? ca : o->package_ca) : NULL },
+    };
+
+    for (size_t i = 0; i < COUNT(faults); i++)
+        if (faults[i].why) {
+            (void)cli_fail("%s %s: %s", faults[i].option, faults[i].value, faults[i].why);
+            return CLI_USAGE;
+        }
+    registries_find(&(struct registry_words){ str_of(o->npm_registry),
+                                              str_of(o->pypi_index), str_of(ca) },
+                    arena, ret);
+    return CLI_OK;
+}
+
+/* Its home, and whoever runs this knows the command, or sees what it would be. */
+static int settle(const struct bridge_options *o, struct server_spec *spec,
+                  struct buf *data)
+{
+    int code;
+
+    cli_data_directory(o->session.data, S(""), data);
+    code = server_options_settle(spec, buf_cstr(data));
+    if (code)
+        return code;
+    return o->what.explain ? server_options_explain(spec)
+                           : server_options_approve(&o->what, spec, buf_cstr(data));
+}
+
 static int run_bridge(void *fields, char **words, size_t count)
 {
     const struct bridge_options *o = fields;
     struct running r = { .options = o };
     CLEANUP(buf_done) struct buf data;
+    CLEANUP(arena_done) struct arena arena;
     int code = server_options_read(&o->what, o->session.topic, words, count, &r.spec);
 
     buf_init(&data, PATH_BYTES / 2);
+    arena_init(&arena, REGISTRIES_BYTES);
     if (code)
         return code;
-    cli_data_directory(o->session.data, S(""), &data);
-    code = server_options_settle(r.spec, buf_cstr(&data));
-    if (code == CLI_OK && o->what.explain)
-        code = server_options_explain(r.spec);
-    else if (code == CLI_OK)
-        code = server_options_approve(&o->what, r.spec, buf_cstr(&data));
+    code = find_registries(o, &arena, &r.registries);
+    if (!code)
+        code = settle(o, r.spec, &data);
     if (code || o->what.explain) {
         server_spec_unref(r.spec);
         return code;

@@ -120,6 +120,7 @@ struct config {
     struct config_audit audit;
     struct config_servers servers;
     struct config_mcp_files mcp_servers;
+    struct config_packages packages;
     bool compression;
     size_t compression_min; /* bytes */
 

@@ -125,7 +125,8 @@ struct schema {
     }
 
 extern const struct schema config_schema;
-extern const struct schema server_schema, mcp_file_schema; /* option_servers.c */
+/* option_servers.c */
+extern const struct schema server_schema, mcp_file_schema, package_schema;
 
 /* Fills the reader's config from the tree. */
 enum err read_config(struct reader *reader, const struct node *root);

@@ -147,6 +147,7 @@ static const struct option options[] = {
     { T(audit,       OPTION_SECTION), .schema = &audit_schema,                        .help = "the record, whatever the topic" },
     { T(servers,     OPTION_MAP),     .schema = &server_schema,                       .help = "MCP servers that sit in topics, by name" },
     { T(mcp_servers, OPTION_LIST),    .schema = &mcp_file_schema,                     .help = "files of other programs with mcpServers, whose servers sit in a topic as well" },
+    { T(packages,    OPTION_SECTION), .schema = &package_schema,                      .help = "where packages of servers, of npx and uvx, are installed from" },
     { T(compression, OPTION_BOOL),    .preset = "on", .choices = off_on,              .help = "permessage-deflate for those who offer it" },
     { T(compression_min, OPTION_SIZE), .preset = "512", .min = "0", .max = "64MiB",   .help = "smallest envelope worth compressing" },
 };

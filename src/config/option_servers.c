@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of `servers` and `mcp_servers`. */
+/* The rows of `servers`, `mcp_servers` and `packages`. */
 #include "base/cleanup.h"
 #include "config/config_priv.h"
 
@@ -56,9 +56,21 @@ static const struct option mcp_file_options[] = {
     { T(topic, OPTION_TEXT), .is_required = true, .help = "room in which its servers sit" },
 };
 #undef T
+
+#define T(member, sort) ROW(struct config_packages, member, sort)
+#define MARK(member)    .mark = offsetof(struct config_packages, member)
+static const struct option package_options[] = {
+    { T(npm_registry, OPTION_TEXT), MARK(npm_registry_mark), .help = "registry for npx: https://HOST/…, which may have a private address; what npm is set to, or the public one, when not given" },
+    { T(pypi_index,   OPTION_TEXT), MARK(pypi_index_mark),   .help = "the same for uvx: https://HOST/simple/; what pip is set to, or the public one, when not given" },
+    { T(ca,           OPTION_PATH), MARK(ca_mark),           .help = "file of certificates that are trusted while packages are installed; NODE_EXTRA_CA_CERTS, cafile of npm or PIP_CERT when not given" },
+};
+#undef MARK
+#undef T
 /* clang-format on */
 
 const struct schema server_schema =
     SCHEMA(struct config_server, server_options, "server", check_server);
 const struct schema mcp_file_schema =
     SCHEMA(struct config_mcp_file, mcp_file_options, "entry of mcp_servers", NULL);
+const struct schema package_schema =
+    SCHEMA(struct config_packages, package_options, "packages", NULL);

@@ -82,3 +82,9 @@ struct config_mcp_files {
     const struct config_mcp_file *items;
     size_t count;
 };
+
+/* Where packages of servers (npx, uvx) are installed from; "": not said. */
+struct config_packages {
+    struct str npm_registry, pypi_index, ca;
+    struct config_mark npm_registry_mark, pypi_index_mark, ca_mark;
+};

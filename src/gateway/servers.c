@@ -128,6 +128,14 @@ static struct server_spec *spec_at_home(const struct server *server)
     return copy;
 }
 
+/* As a reload has left them. */
+static const struct registries *registries_of(void *user)
+{
+    const struct servers *servers = user;
+
+    return &servers->worker->settings->registries;
+}
+
 static void seat(struct server *server, const struct kept_server *kept)
 {
     struct servers *servers = server->servers;
@@ -141,6 +149,7 @@ static void seat(struct server *server, const struct kept_server *kept)
                    .credential = credential_of,
                    .flusher = worker->flusher,
                    .packages = servers->packages,
+                   .registries = registries_of,
                    .user = servers },
         .keep = on_keep,
         .user = server,

@@ -231,8 +231,8 @@ static void lay_out_limits(struct settings *settings)
         .bytes = rate_of(limits->rate_bytes, limits->burst_ms),
         .rate_strikes = limits->rate_strikes,
     };
-    settings->http = (struct http_limits){ .head_bytes = limits->head,
-                                           .target_bytes = limits->uri };
+    settings->http =
+        (struct http_limits){ .head_bytes = limits->head, .target_bytes = limits->uri };
     settings->ws = (struct ws_shared){ .message_bytes = limits->envelope,
                                        .fragments = limits->fragments,
                                        .refuses_binary = true };
@@ -294,6 +294,31 @@ static enum err add_servers(struct settings *settings, struct config_problem *pr
     return err;
 }
 
+/* What was said must be right; what npm and pip are told is judged when it is needed. */
+static enum err find_registries(struct settings *settings, struct config_problem *problem)
+{
+    const struct config_packages *said = &settings->config->packages;
+    const struct {
+        struct config_mark mark;
+        const char *name, *why;
+    } faults[] = {
+        { said->npm_registry_mark, "npm_registry",
+          said->npm_registry.len ? registry_url_fault(said->npm_registry) : NULL },
+        { said->pypi_index_mark, "pypi_index",
+          said->pypi_index.len ? registry_url_fault(said->pypi_index) : NULL },
+        { said->ca_mark, "ca", said->ca.len ? registry_ca_fault(said->ca.ptr) : NULL },
+    };
+
+    for (size_t i = 0; i < COUNT(faults); i++)
+        if (faults[i].why)
+            return config_fail(settings->config, faults[i].mark, problem, "%s: %s",
+                               faults[i].name, faults[i].why);
+    registries_find(
+        &(struct registry_words){ said->npm_registry, said->pypi_index, said->ca },
+        &settings->arena, &settings->registries);
+    return OK;
+}
+
 enum err settings_new(struct config *config, struct settings **ret,
                       struct config_problem *problem)
 {
@@ -318,6 +343,8 @@ enum err settings_new(struct config *config, struct settings **ret,
         err = export_targets_read(config, &settings->arena, &settings->exports, problem);
     if (!err)
         err = add_servers(settings, problem);
+    if (!err)
+        err = find_registries(settings, problem);
     if (err) {
         settings->config = NULL; /* stays the caller's */
         settings_unref(settings);

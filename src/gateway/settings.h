@@ -20,6 +20,7 @@
 #include "gateway/recorder.h"
 #include "http/request.h"
 #include "identity/identity.h"
+#include "sandbox/registry.h"
 #include "topic/topic.h"
 #include "ws/ws.h"
 
@@ -55,7 +56,8 @@ struct settings {
     size_t identity_count;
     struct tls *tls; /* NULL: plain */
     struct export_targets exports;
-    struct server_list *servers; /* MCP servers of the configuration */
+    struct server_list *servers;  /* MCP servers of the configuration */
+    struct registries registries; /* of their packages */
     struct str about; /* members of the welcome's `moot` that never change, as JSON */
     struct arena arena;
 };

@@ -181,8 +181,7 @@ static enum err read_origin_form(struct http_request *req, struct str target,
 {
     struct str query = target;
     struct str path = str_cut(&query, '?');
-    enum err err =
-        limits->passes_path_on ? OK : read_path(path, scratch, &path, ret_why);
+    enum err err = limits->passes_path_on ? OK : read_path(path, scratch, &path, ret_why);
 
     if (err)
         return err;

@@ -43,6 +43,7 @@ struct proxy {
     int listen_fd;
     struct link tunnels;
     size_t count;
+    uint64_t received; /* bytes, from outside */
 };
 
 enum tunnel_state {
@@ -245,7 +246,12 @@ static void inner_on_end(struct conn *conn, enum err)
 
 static size_t outer_on_bytes(struct conn *conn, struct str bytes)
 {
-    return pass_on(CONTAINER_OF(conn, struct tunnel, outer.conn), conn, bytes);
+    struct tunnel *t = CONTAINER_OF(conn, struct tunnel, outer.conn);
+    size_t taken_bytes = pass_on(t, conn, bytes);
+
+    if (t->proxy)
+        t->proxy->received += taken_bytes;
+    return taken_bytes;
 }
 
 static size_t outer_on_pull(struct conn *conn, struct iovec *out, size_t)
@@ -394,6 +400,17 @@ static void look_for(struct tunnel *t)
     }
 }
 
+static enum fetch_reach reach_of(const struct proxy_settings *settings, struct str host)
+{
+    switch (settings->reaches_private) {
+    case PROXY_PUBLIC: break;
+    case PROXY_LITERALS:
+        return proxy_host_is_literal(host) ? FETCH_ANYWHERE : FETCH_PUBLIC;
+    case PROXY_NAMED: return str_starts(host, S("*")) ? FETCH_PUBLIC : FETCH_ANYWHERE;
+    }
+    return FETCH_PUBLIC;
+}
+
 static void go(struct tunnel *t, const struct proxy_target *target)
 {
     const struct proxy_settings *settings = &t->proxy->settings;
@@ -403,9 +420,7 @@ static void go(struct tunnel *t, const struct proxy_target *target)
     (void)snprintf(t->host, sizeof(t->host), STR_FMT, STR_ARG(target->host));
     t->port = target->port;
     t->is_tunnel = target->is_tunnel;
-    t->reach = settings->reaches_private && proxy_host_is_literal(permitted)
-                   ? FETCH_ANYWHERE
-                   : FETCH_PUBLIC;
+    t->reach = reach_of(settings, permitted);
     if (!permitted.len) {
         refuse(t, "403 Forbidden", "this host and port are not permitted");
         return;
@@ -515,4 +530,9 @@ void proxy_free(struct proxy *proxy)
     }
     arena_done(&proxy->arena);
     free(proxy);
+}
+
+uint64_t proxy_received(const struct proxy *proxy)
+{
+    return proxy->received;
 }

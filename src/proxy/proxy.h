@@ -17,11 +17,18 @@
 
 struct proxy;
 
+/* Which of the hosts may have an address that is not public; link-local ones never. */
+enum proxy_private {
+    PROXY_PUBLIC,   /* none */
+    PROXY_LITERALS, /* those that the operator named as numbers, or localhost */
+    PROXY_NAMED,    /* all that the operator named, but those with a * */
+};
+
 struct proxy_settings {
     const struct str *hosts; /* "api.example.org", "*.example.org", "host:8443"; 443 and
                               * 80 where no port is given */
     size_t host_count;
-    bool reaches_private; /* hosts that the operator named as numbers, or localhost */
+    enum proxy_private reaches_private;
     size_t max_connections;
     uint64_t idle_ms, connect_ms;
     void (*on_refused)(void *user, struct str host, const char *why); /* for the log */
@@ -32,3 +39,6 @@ struct proxy_settings {
 struct proxy *proxy_new(struct loop *loop, struct conn_flusher *flusher, int listen_fd,
                         const struct proxy_settings *settings);
 void proxy_free(struct proxy *proxy);
+
+/* What has come in from outside so far. */
+uint64_t proxy_received(const struct proxy *proxy);

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "sandbox/registry.h"
 #include "sandbox/sandbox.h"
 
 enum package_source { PACKAGE_NPM, PACKAGE_PYPI };
@@ -26,11 +27,15 @@ struct package {
 /* False: the command runs what is there. */
 bool package_of(const struct sandbox_command *command, struct package *ret);
 
+/* Where it comes from. */
+const struct registry *package_registry(const struct package *package,
+                                        const struct registries *registries);
+
 /* The command that installs it into the folder, scripts off, and its permit: the registry
  * alone, no variables of the server's. All in the arena. */
 void package_install(const struct package *package, struct str folder,
-                     struct arena *arena, struct sandbox_command *ret_command,
-                     struct permit *ret_permit);
+                     const struct registries *registries, struct arena *arena,
+                     struct sandbox_command *ret_command, struct permit *ret_permit);
 
 /* What runs it from the folder, without the arguments (the words of the command from
  * `used` on), and what is pinned: "name@version integrity". It reads the folder.

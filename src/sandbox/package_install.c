@@ -13,8 +13,14 @@
 #include "base/xalloc.h"
 #include "json/json.h"
 #include "sandbox/package.h"
+#include "sandbox/sandbox_priv.h"
 
-enum { MAX_LOCK = 16 * 1024 * 1024, MAX_PATH = 4096, MAX_NAME = 256 };
+enum {
+    MAX_LOCK = 16 * 1024 * 1024,
+    MAX_PATH = 4096,
+    MAX_WORDS = 32,
+    MAX_VARIABLES = 8,
+};
 
 static const size_t MIB = 1 << 20;
 
@@ -48,72 +54,150 @@ static const struct str *copy_list(struct arena *arena, const struct str *list,
 
 #define COPY(arena, list) copy_list(arena, list, COUNT(list))
 
-static void install_npm(const struct package *package, struct str folder,
-                        struct arena *arena, struct sandbox_command *ret_command,
-                        struct permit *ret_permit)
-{
-    const struct str words[] = {
-        S("npm"),
-        S("install"),
-        S("--ignore-scripts"),
-        S("--no-audit"),
-        S("--no-fund"),
-        S("--no-update-notifier"),
-        S("--save-exact"),
-        S("--prefix"),
-        folder,
-        S("--cache"),
-        JOIN(arena, folder, S("/.cache")),
-        JOIN(arena, package->name, S("@"),
-             package->version.len ? package->version : S("latest")),
-    };
-    const struct str hosts[] = { S("registry.npmjs.org") };
+/* The words of a command as it grows. */
+struct words {
+    struct str items[MAX_WORDS];
+    size_t count;
+};
 
-    ret_command->words = COPY(arena, words);
-    ret_command->count = COUNT(words);
-    ret_permit->hosts = COPY(arena, hosts);
-    ret_permit->host_count = COUNT(hosts);
+static void add_words(struct words *words, const struct str *more, size_t count)
+{
+    for (size_t i = 0; i < count && words->count < MAX_WORDS; i++)
+        words->items[words->count++] = more[i];
 }
 
-static void install_pypi(const struct package *package, struct str folder,
-                         struct arena *arena, struct sandbox_command *ret_command,
-                         struct permit *ret_permit)
-{
-    const struct str words[] = {
-        S("uv"),
-        S("tool"),
-        S("install"),
-        S("--no-config"),
-        S("--no-build"),
-        S("--force"),
-        package->version.len ? JOIN(arena, package->name, S("=="), package->version)
-                             : package->name,
-    };
-    const struct str hosts[] = { S("pypi.org"), S("files.pythonhosted.org") };
-    const struct sandbox_variable variables[] = {
-        { S("UV_TOOL_DIR"), JOIN(arena, folder, S("/tools")), false },
-        { S("UV_TOOL_BIN_DIR"), JOIN(arena, folder, S("/bin")), false },
-        { S("UV_CACHE_DIR"), JOIN(arena, folder, S("/.cache")), false },
-        { S("UV_PYTHON_DOWNLOADS"), S("never"), false },
-        { S("UV_LINK_MODE"), S("copy"), false },
-    };
-    struct sandbox_variable *copy = arena_alloc(arena, sizeof(variables));
+#define ADD(words, ...)                                   \
+    add_words(words, (const struct str[]){ __VA_ARGS__ }, \
+              COUNT(((const struct str[]){ __VA_ARGS__ })))
 
-    if (copy)
-        memcpy(copy, variables, sizeof(variables));
-    ret_command->words = COPY(arena, words);
-    ret_command->count = COUNT(words);
-    ret_permit->hosts = COPY(arena, hosts);
-    ret_permit->host_count = COUNT(hosts);
-    ret_permit->variables = copy;
-    ret_permit->variable_count = copy ? COUNT(variables) : 0;
+/* What is about to be made, all in the arena. */
+struct installing {
+    const struct package *package;
+    const struct registries *registries;
+    struct str folder;
+    struct arena *arena;
+    struct words words;
+    struct sandbox_variable variables[MAX_VARIABLES];
+    size_t variable_count;
+};
+
+static void set_variable(struct installing *at, struct str name, struct str value)
+{
+    at->variables[at->variable_count++] =
+        (struct sandbox_variable){ name, arena_str(at->arena, value), false };
+}
+
+static struct str below(const struct installing *at, struct str name)
+{
+    return JOIN(at->arena, at->folder, name);
+}
+
+/* A registry that does not answer is told of soon: somebody waits. */
+static void install_npm(struct installing *at)
+{
+    const struct package *package = at->package;
+
+    ADD(&at->words, S("npm"), S("install"), S("--ignore-scripts"), S("--no-audit"),
+        S("--no-fund"), S("--no-update-notifier"), S("--no-progress"), S("--save-exact"),
+        S("--fetch-retries=2"), S("--fetch-retry-mintimeout=1000"),
+        S("--fetch-retry-maxtimeout=5000"), S("--prefix"), at->folder, S("--cache"),
+        below(at, S("/.cache")), S("--registry"), at->registries->npm.url,
+        JOIN(at->arena, package->name, S("@"),
+             package->version.len ? package->version : S("latest")));
+    if (at->registries->ca.len)
+        set_variable(at, S("NODE_EXTRA_CA_CERTS"), at->registries->ca);
+}
+
+static struct str pypi_requirement(const struct installing *at)
+{
+    const struct package *package = at->package;
+
+    return package->version.len
+               ? JOIN(at->arena, package->name, S("=="), package->version)
+               : package->name;
+}
+
+static void install_uv(struct installing *at)
+{
+    ADD(&at->words, S("uv"), S("tool"), S("install"), S("--no-config"), S("--no-build"),
+        S("--force"), S("--default-index"), at->registries->pypi.url,
+        pypi_requirement(at));
+    set_variable(at, S("UV_TOOL_DIR"), below(at, S("/tools")));
+    set_variable(at, S("UV_TOOL_BIN_DIR"), below(at, S("/bin")));
+    set_variable(at, S("UV_CACHE_DIR"), below(at, S("/.cache")));
+    set_variable(at, S("UV_PYTHON_DOWNLOADS"), S("never"));
+    set_variable(at, S("UV_LINK_MODE"), S("copy"));
+    if (at->registries->ca.len)
+        set_variable(at, S("SSL_CERT_FILE"), at->registries->ca);
+}
+
+/* The Python of the machine: one in somebody's home is not seen in the sandbox. */
+static struct str python(void)
+{
+    static const struct str paths[] = { S("/usr/local/bin/python3"),
+                                        S("/usr/bin/python3") };
+
+    for (size_t i = 0; i < COUNT(paths); i++)
+        if (access(paths[i].ptr, X_OK) == 0)
+            return paths[i];
+    return S("python3");
+}
+
+/* Without uv pip does the same, and says the digest of what it took. */
+static void install_pip(struct installing *at)
+{
+    ADD(&at->words, python(), S("-m"), S("pip"), S("install"), S("--isolated"),
+        S("--no-input"), S("--no-cache-dir"), S("--disable-pip-version-check"),
+        S("--progress-bar=off"), S("--only-binary=:all:"), S("--upgrade"), S("--target"),
+        below(at, S("/site")), S("--report"), below(at, S("/report.json")),
+        S("--index-url"), at->registries->pypi.url);
+    if (at->registries->ca.len)
+        ADD(&at->words, S("--cert"), at->registries->ca);
+    ADD(&at->words, pypi_requirement(at));
+}
+
+static bool has_program(struct str name)
+{
+    struct sandbox_plan *plan = plan_new();
+    bool is_there = plan_find_program(plan, name, S("")).len > 0;
+
+    sandbox_plan_free(plan);
+    return is_there;
+}
+
+static void take(const struct installing *at, struct sandbox_command *ret_command,
+                 struct permit *ret_permit)
+{
+    const struct registry *registry = package_registry(at->package, at->registries);
+    const struct str *ca = &at->registries->ca;
+    struct sandbox_variable *variables = arena_alloc(at->arena, sizeof(at->variables));
+
+    if (variables)
+        memcpy(variables, at->variables, sizeof(at->variables));
+    ret_command->words = copy_list(at->arena, at->words.items, at->words.count);
+    ret_command->count = at->words.count;
+    ret_permit->hosts = COPY(at->arena, registry->hosts);
+    ret_permit->host_count = registry->hosts[1].len ? REGISTRY_HOSTS : 1;
+    ret_permit->variables = variables;
+    ret_permit->variable_count = variables ? at->variable_count : 0;
+    ret_permit->read = copy_list(at->arena, ca, 1);
+    ret_permit->read_count = ca->len ? 1 : 0;
+}
+
+const struct registry *package_registry(const struct package *package,
+                                        const struct registries *registries)
+{
+    return package->source == PACKAGE_NPM ? &registries->npm : &registries->pypi;
 }
 
 void package_install(const struct package *package, struct str folder,
-                     struct arena *arena, struct sandbox_command *ret_command,
-                     struct permit *ret_permit)
+                     const struct registries *registries, struct arena *arena,
+                     struct sandbox_command *ret_command, struct permit *ret_permit)
 {
     const struct str writes[] = { folder };
+    struct installing at = {
+        .package = package, .registries = registries, .folder = folder, .arena = arena
+    };
 
     *ret_permit = (struct permit){
         .level = SANDBOX_STRICT,
@@ -125,9 +209,12 @@ void package_install(const struct package *package, struct str folder,
     };
     *ret_command = (struct sandbox_command){ .folder = arena_str(arena, folder) };
     if (package->source == PACKAGE_NPM)
-        install_npm(package, folder, arena, ret_command, ret_permit);
+        install_npm(&at);
+    else if (has_program(S("uv")))
+        install_uv(&at);
     else
-        install_pypi(package, folder, arena, ret_command, ret_permit);
+        install_pip(&at);
+    take(&at, ret_command, ret_permit);
 }
 
 /* A whole JSON file; NULL: it is not there, too large, or none. */
@@ -283,9 +370,9 @@ static struct str site_packages(struct str tool, struct arena *arena)
     return found;
 }
 
-static enum err command_pypi(const struct package *package, struct str folder,
-                             struct arena *arena, struct sandbox_command *ret,
-                             struct str *ret_pin)
+static enum err command_uv(const struct package *package, struct str folder,
+                           struct arena *arena, struct sandbox_command *ret,
+                           struct str *ret_pin)
 {
     struct str tool = JOIN(arena, folder, S("/tools/"), package->name);
     struct str version = pypi_version(site_packages(tool, arena), package->name, arena);
@@ -299,6 +386,60 @@ static enum err command_pypi(const struct package *package, struct str folder,
     ret->count = COUNT(words);
     *ret_pin = JOIN(arena, package->name, S("@"), version, S(" -"));
     return OK;
+}
+
+/* What pip reported of the package itself, among all that it installed. */
+static const struct json *pip_report(const struct package *package, struct str folder,
+                                     struct arena *arena)
+{
+    const struct json *report = read_json(JOIN(arena, folder, S("/report.json")), arena);
+    const struct json *list = json_find(report, S("install"));
+
+    if (!list || list->type != JSON_ARRAY)
+        return NULL;
+    JSON_FOREACH(item, list) {
+        struct str name = json_text(json_find(json_find(item, S("metadata")), S("name")));
+
+        if (is_same_project(name, package->name))
+            return item;
+    }
+    return NULL;
+}
+
+static enum err command_pip(const struct package *package, struct str folder,
+                            struct arena *arena, struct sandbox_command *ret,
+                            struct str *ret_pin)
+{
+    const struct json *item = pip_report(package, folder, arena);
+    const struct json *archive =
+        json_find(json_find(item, S("download_info")), S("archive_info"));
+    struct str version =
+        json_text(json_find(json_find(item, S("metadata")), S("version")));
+    struct str hash = json_text(json_find(archive, S("hash")));
+    struct str program = JOIN(arena, folder, S("/site/bin/"),
+                              package->program.len ? package->program : package->name);
+    const struct str words[] = {
+        S("/usr/bin/env"),
+        JOIN(arena, S("PYTHONPATH="), folder, S("/site")),
+        python(),
+        program,
+    };
+
+    if (!version.len || !hash.len || access(program.ptr, R_OK) < 0)
+        return ERR_NOT_FOUND;
+    ret->words = COPY(arena, words);
+    ret->count = COUNT(words);
+    *ret_pin = JOIN(arena, package->name, S("@"), version, S(" "), hash);
+    return OK;
+}
+
+static enum err command_pypi(const struct package *package, struct str folder,
+                             struct arena *arena, struct sandbox_command *ret,
+                             struct str *ret_pin)
+{
+    enum err err = command_pip(package, folder, arena, ret, ret_pin);
+
+    return err ? command_uv(package, folder, arena, ret, ret_pin) : OK;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): seven things, of which four come back */

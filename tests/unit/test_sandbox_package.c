@@ -96,33 +96,95 @@ static bool has_word(const struct sandbox_command *command, struct str word)
     return false;
 }
 
+static bool has_variable(const struct permit *permit, struct str name, struct str value)
+{
+    for (size_t i = 0; i < permit->variable_count; i++)
+        if (str_eq(permit->variables[i].name, name) &&
+            str_eq(permit->variables[i].value, value))
+            return true;
+    return false;
+}
+
+static const struct registries public_ones = {
+    .npm = { .url = S("https://registry.npmjs.org/"),
+             .hosts = { S("registry.npmjs.org:443") } },
+    .pypi = { .url = S("https://pypi.org/simple/"),
+              .hosts = { S("pypi.org:443"), S("files.pythonhosted.org:443") } },
+};
+
 TEST(a_package_is_installed_without_running_any_of_it)
 {
     struct package npm = { PACKAGE_NPM, S("@a/b"), S("1.2.3"), S(""), 2 };
     struct package newest = { PACKAGE_NPM, S("c"), S(""), S(""), 2 };
-    struct package pypi = { PACKAGE_PYPI, S("d"), S("1.0"), S(""), 2 };
     struct sandbox_command command;
     struct permit permit;
     struct arena arena;
 
     arena_init(&arena, MAX_BYTES);
-    package_install(&npm, S("/cache/x"), &arena, &command, &permit);
+    package_install(&npm, S("/cache/x"), &public_ones, &arena, &command, &permit);
     CHECK_STR(command.words[0], S("npm"));
     CHECK(has_word(&command, S("--ignore-scripts")));
+    CHECK(has_word(&command, S("https://registry.npmjs.org/")));
     CHECK(has_word(&command, S("@a/b@1.2.3")));
     CHECK_INT(permit.level, SANDBOX_STRICT);
     CHECK_INT(permit.network, NETWORK_HOSTS);
     CHECK_INT(permit.host_count, 1);
-    CHECK_STR(permit.hosts[0], S("registry.npmjs.org"));
+    CHECK_STR(permit.hosts[0], S("registry.npmjs.org:443"));
     CHECK_INT(permit.write_count, 1);
     CHECK_STR(permit.write[0], S("/cache/x"));
+    CHECK_INT(permit.read_count, 0);
     CHECK_INT(permit.variable_count, 0);
-    package_install(&newest, S("/cache/x"), &arena, &command, &permit);
+    package_install(&newest, S("/cache/x"), &public_ones, &arena, &command, &permit);
     CHECK(has_word(&command, S("c@latest")));
-    package_install(&pypi, S("/cache/x"), &arena, &command, &permit);
+    arena_done(&arena);
+}
+
+TEST(tools_of_python_are_installed_by_uv_or_else_by_pip)
+{
+    struct package pypi = { PACKAGE_PYPI, S("d"), S("1.0"), S(""), 2 };
+    char folder[] = "/tmp/moot-path-XXXXXX", uv[64];
+    struct sandbox_command command;
+    struct permit permit;
+    struct arena arena;
+    FILE *file;
+
+    arena_init(&arena, MAX_BYTES);
+    CHECK(mkdtemp(folder) != NULL);
+    CHECK_INT(setenv("PATH", folder, 1), 0);
+    package_install(&pypi, S("/cache/x"), &public_ones, &arena, &command, &permit);
+    CHECK(has_word(&command, S("pip")));
+    CHECK(has_word(&command, S("--only-binary=:all:")));
+    CHECK(has_word(&command, S("d==1.0")));
+    CHECK_INT(permit.host_count, 2);
+    CHECK_STR(permit.hosts[1], S("files.pythonhosted.org:443"));
+    (void)snprintf(uv, sizeof(uv), "%s/uv", folder);
+    file = fopen(uv, "w");
+    CHECK(file && fchmod(fileno(file), 0755) == 0 && fclose(file) == 0);
+    package_install(&pypi, S("/cache/x"), &public_ones, &arena, &command, &permit);
     CHECK_STR(command.words[0], S("uv"));
     CHECK(has_word(&command, S("--no-build")));
+    CHECK(has_word(&command, S("https://pypi.org/simple/")));
     CHECK(has_word(&command, S("d==1.0")));
+    CHECK_INT(unlink(uv), 0);
+    CHECK_INT(rmdir(folder), 0);
+    CHECK_INT(setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1), 0);
+    arena_done(&arena);
+}
+
+TEST(certificates_of_the_operator_are_seen_and_trusted)
+{
+    struct package npm = { PACKAGE_NPM, S("a"), S(""), S(""), 2 };
+    struct registries own = public_ones;
+    struct sandbox_command command;
+    struct permit permit;
+    struct arena arena;
+
+    own.ca = S("/etc/own.pem");
+    arena_init(&arena, MAX_BYTES);
+    package_install(&npm, S("/cache/x"), &own, &arena, &command, &permit);
+    CHECK_INT(permit.read_count, 1);
+    CHECK_STR(permit.read[0], S("/etc/own.pem"));
+    CHECK(has_variable(&permit, S("NODE_EXTRA_CA_CERTS"), S("/etc/own.pem")));
     arena_done(&arena);
 }
 
@@ -259,6 +321,33 @@ TEST(a_tool_of_python_is_found_whatever_its_name_looks_like)
               OK);
     CHECK_STR(pin, S("mcp-server-git@0.6.2 -"));
     CHECK(command.count == 1 && str_ends(command.words[0], S("/bin/mcp-server-git")));
+    installed_done(&at);
+}
+
+TEST(what_pip_installed_is_run_with_its_own_packages_and_pinned_by_its_digest)
+{
+    struct package package = { PACKAGE_PYPI, S("mcp-server-git"), S(""), S(""), 2 };
+    struct sandbox_command command = {};
+    struct str pin = S("");
+    const char *why = NULL;
+    struct installed at;
+
+    installed_init(&at);
+    put_file(&at, "site/bin/mcp-server-git", "");
+    CHECK_INT(package_command(&package, str_of(at.folder), S(""), &at.arena, &command,
+                              &pin, &why),
+              ERR_NOT_FOUND);
+    put_file(&at, "report.json",
+             "{\"install\":[{\"metadata\":{\"name\":\"other\",\"version\":\"9\"}},"
+             "{\"metadata\":{\"name\":\"MCP_server.git\",\"version\":\"0.6.2\"},"
+             "\"download_info\":{\"archive_info\":{\"hash\":\"sha256=ab\"}}}]}");
+    CHECK_INT(package_command(&package, str_of(at.folder), S(""), &at.arena, &command,
+                              &pin, &why),
+              OK);
+    CHECK_STR(pin, S("mcp-server-git@0.6.2 sha256=ab"));
+    CHECK_INT(command.count, 4);
+    CHECK(str_starts(command.words[1], S("PYTHONPATH=/tmp/")));
+    CHECK(str_ends(command.words[3], S("/site/bin/mcp-server-git")));
     installed_done(&at);
 }
 

@@ -191,7 +191,7 @@ static void serve(const struct permit *permit, int listen_fd, pid_t pid, int *st
     const struct proxy_settings settings = {
         .hosts = permit->hosts,
         .host_count = permit->host_count,
-        .reaches_private = true,
+        .reaches_private = PROXY_LITERALS,
         .max_connections = 8,
         .idle_ms = 10'000,
         .connect_ms = 5'000,
