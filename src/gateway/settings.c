@@ -19,6 +19,7 @@ enum {
     MAX_REQUESTS = 10'000,
     DAY_MS = 24 * 3600 * 1000,
     ARENA_BYTES = 64 << 20,
+    NAMES_BYTES = 4096,
 };
 
 static struct str_list list_of(const struct config_strs *strs)
@@ -81,18 +82,39 @@ static enum err check_profiles(const struct config *config,
     return OK;
 }
 
+void settings_put_profiles(const struct settings *settings, struct buf *out)
+{
+    const struct profile *profile = profile_next(NULL);
+
+    buf_put(out, profile->name);
+    while ((profile = profile_next(profile)))
+        buf_putf(out, ", " STR_FMT, STR_ARG(profile->name));
+    for (size_t i = 0; settings && i < settings->config->profiles.count; i++)
+        buf_putf(out, ", " STR_FMT, STR_ARG(settings->config->profiles.items[i].name));
+}
+
+static enum err no_profile(const struct settings *settings,
+                           const struct config_token *token,
+                           struct config_problem *problem)
+{
+    CLEANUP(buf_done) struct buf known;
+
+    buf_init(&known, NAMES_BYTES);
+    settings_put_profiles(settings, &known);
+    return config_fail(settings->config, token->profile_mark, problem,
+                       "there is no profile \"" STR_FMT "\"; there are: %s",
+                       STR_ARG(token->profile), buf_cstr(&known));
+}
+
 /* What a token entry stands for, its profile resolved. */
 static enum err template_of(const struct settings *settings,
                             const struct config_token *token, struct identity *ret,
                             struct config_problem *problem)
 {
-    const struct config *config = settings->config;
     struct profile profile = {};
 
     if (token->profile.len && !settings_profile(settings, token->profile, &profile))
-        return config_fail(config, token->profile_mark, problem,
-                           "there is no profile \"" STR_FMT "\"",
-                           STR_ARG(token->profile));
+        return no_profile(settings, token, problem);
     *ret = (struct identity){
         .id = token->id,
         .token_name = token->name.len ? token->name : token->id,

@@ -86,3 +86,6 @@ enum err room_settings_admit(const struct room_settings *settings, struct str to
  * first, then the built-in ones. False: no such profile. */
 bool settings_profile(const struct settings *settings, struct str name,
                       struct profile *ret);
+
+/* The names of those there are, for messages; settings NULL: the built-in ones. */
+void settings_put_profiles(const struct settings *settings, struct buf *out);

@@ -3,10 +3,11 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "policy/capability.h"
 
-enum { SUFFIX_BYTES = 3, NAME_BYTES = 300, RECORD_ARENA = 1 << 20 };
+enum { SUFFIX_BYTES = 3, NAME_BYTES = 300, WHY_BYTES = 4096, RECORD_ARENA = 1 << 20 };
 
 struct token_request {
     struct str id;
@@ -68,6 +69,17 @@ static bool find_profile(const struct settings *settings, struct str name,
     return built_in != NULL;
 }
 
+static const char *no_profile(const struct settings *settings, struct arena *arena)
+{
+    CLEANUP(buf_done) struct buf why;
+
+    buf_init(&why, WHY_BYTES);
+    buf_put(&why, S("There is no such profile; there are: "));
+    settings_put_profiles(settings, &why);
+    buf_putc(&why, '.');
+    return arena_str(arena, buf_str(&why)).ptr;
+}
+
 static enum err resolve(const struct token_request *req, const struct settings *settings,
                         struct arena *arena, struct identity *ret, const char **ret_why)
 {
@@ -81,9 +93,10 @@ static enum err resolve(const struct token_request *req, const struct settings *
     if (req->capabilities &&
         capability_list(req->capabilities, arena, &profile.capabilities, ret_why))
         return ERR_BAD_REQUEST;
-    *ret_why = "There is no such profile.";
-    if (req->profile.len && !find_profile(settings, req->profile, &profile))
+    if (req->profile.len && !find_profile(settings, req->profile, &profile)) {
+        *ret_why = no_profile(settings, arena);
         return ERR_BAD_REQUEST;
+    }
     *ret = (struct identity){
         .id = req->id,
         .token_name = req->name.len ? req->name : token_make_name(req->id, arena),

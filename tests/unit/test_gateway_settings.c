@@ -211,7 +211,15 @@ TEST(what_a_file_cannot_mean_is_told_with_its_place)
     /* clang-format off */
     static const struct { struct str yaml, problem; } cases[] = {
         { S("tokens:\n  - { token: s, id: a, profile: nosuch }\n"),
-          S("moot.yaml:2:33: there is no profile \"nosuch\"") },
+          S("moot.yaml:2:33: there is no profile \"nosuch\"; there are: full, proposer, responder, reader, tools, human, admin, bridge") },
+        { S("packages:\n  npm_registry: npm.example.org\n"),
+          S("moot.yaml:2:17: npm_registry: a registry is https://HOST/… or http://HOST/…") },
+        { S("packages: { pypi_index: 'https://u:p@h/simple' }\n"),
+          S("moot.yaml:1:25: pypi_index: registries that want a password are not possible") },
+        { S("packages: { ca: /nowhere/ca.pem }\n"),
+          S("moot.yaml:1:17: ca: No such file or directory") },
+        { S("servers: { a: { topic: t, command: [x], hosts: ['http://h'] } }\n"),
+          S("moot.yaml:1:12: server \"a\": the host \"http://h\": a host is no URL: HOST, HOST:PORT or *.DOMAIN") },
         { S("tokens:\n  - token: s\n    id: a\n    capabilities: [chat, 'a b']\n"),
           S("moot.yaml:4:26: capability \"a b\": a pattern cannot contain spaces or control characters") },
         { S("profiles:\n  mine:\n    capabilities:\n      - chat\n      - 'a b'\n"),
