@@ -24,6 +24,7 @@ enum {
     INSTALL_UID = 64'000, /* as sandbox.h has it for whoever is started by root */
     LINE_BYTES = 4 << 10,
     WHY_BYTES = 1024,
+    TEXT_BYTES = 2048,
     LAST_LINES = 4,
     LAST_BYTES = 160,         /* of each */
     PREPARE_BYTES = 64 << 20, /* a lock file is read into the arena */
@@ -268,7 +269,7 @@ static void tell(struct prepare *p, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(rest, sizeof(rest), format, args);
     va_end(args);
-    buf_init(&line, 2 * WHY_BYTES);
+    buf_init(&line, TEXT_BYTES);
     buf_put(&line, S("package "));
     put_package(p, &line);
     buf_putf(&line, ": %s", rest);
@@ -294,7 +295,7 @@ static void fail_install(struct prepare *p, const struct child_end *end)
     CLEANUP(buf_done) struct buf why;
     size_t first = p->last_count > LAST_LINES ? p->last_count - LAST_LINES : 0;
 
-    buf_init(&why, 2 * WHY_BYTES);
+    buf_init(&why, TEXT_BYTES);
     buf_put(&why, S("its package "));
     put_package(p, &why);
     buf_putf(&why, " could not be installed from %s: ", p->source);

@@ -22,7 +22,7 @@ enum prepare_state { PREPARE_NEEDED, PREPARE_RUNNING, PREPARE_DONE, PREPARE_FAIL
 struct prepare_ops {
     void (*on_log)(void *user, struct str line);    /* what npm, uv or pip say */
     void (*on_event)(void *user, const char *line); /* what happens, for people */
-    void (*on_done)(void *user); /* or failed */
+    void (*on_done)(void *user);                    /* or failed */
 };
 
 /* NULL: its command runs what is there. */

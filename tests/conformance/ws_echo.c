@@ -40,7 +40,8 @@ enum {
     WINDOWS = 16, /* window sizes of deflate, by their bits */
 };
 
-static const struct http_limits http_limits = { .head_bytes = MAX_HEAD, .target_bytes = MAX_TARGET };
+static const struct http_limits http_limits = { .head_bytes = MAX_HEAD,
+                                                .target_bytes = MAX_TARGET };
 
 struct echo {
     struct loop *loop;

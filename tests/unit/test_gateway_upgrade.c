@@ -10,7 +10,8 @@
 /* Parses a head and judges it. */
 static enum err judge(struct str head, struct arena *scratch, struct buf *answer)
 {
-    static const struct http_limits limits = { .head_bytes = 16 * 1024, .target_bytes = 8 * 1024 };
+    static const struct http_limits limits = { .head_bytes = 16 * 1024,
+                                               .target_bytes = 8 * 1024 };
     struct http_request req;
     struct upgrade upgrade;
     const char *why = "";
@@ -131,7 +132,8 @@ TEST(rfc6455_4_2_2_the_first_known_offer_is_chosen_in_the_order_of_the_client)
         { S(WANTS "A, b.C, b, bxc\r\n"), 2 },
         { S(WANTS "\r\n"), 2 },
     };
-    static const struct http_limits limits = { .head_bytes = 16 * 1024, .target_bytes = 8 * 1024 };
+    static const struct http_limits limits = { .head_bytes = 16 * 1024,
+                                               .target_bytes = 8 * 1024 };
     struct arena scratch;
     struct buf head;
 
