@@ -7,12 +7,17 @@
 
 #include "base/xalloc.h"
 
-enum { CHUNK_SIZE = 4096 };
-
 struct arena_chunk {
     struct arena_chunk *older;
     size_t size;
     alignas(max_align_t) char bytes[];
+};
+
+/* The first one is small, since most arenas that are kept hold a few texts; each is twice
+ * as large as the one before. With their heads they are what allocators have. */
+enum {
+    FIRST_SIZE = 512 - sizeof(struct arena_chunk),
+    LARGEST_SIZE = 4096 - sizeof(struct arena_chunk),
 };
 
 void arena_init(struct arena *arena, size_t max)
@@ -40,7 +45,7 @@ void arena_reset(struct arena *arena)
 {
     struct arena_chunk *kept = arena->chunks;
 
-    if (kept && kept->size > CHUNK_SIZE) {
+    if (kept && kept->size > LARGEST_SIZE) {
         free_from(kept);
         kept = NULL;
     } else if (kept) {
@@ -52,9 +57,16 @@ void arena_reset(struct arena *arena)
 
 static void add_chunk(struct arena *arena, size_t size)
 {
-    size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
-    struct arena_chunk *chunk = xmalloc(sizeof(*chunk) + room);
+    size_t room = arena->chunks ? 2 * arena->chunks->size + sizeof(*arena->chunks) : 0;
+    struct arena_chunk *chunk;
 
+    if (room < FIRST_SIZE)
+        room = FIRST_SIZE;
+    if (room > LARGEST_SIZE)
+        room = LARGEST_SIZE;
+    if (room < size)
+        room = size;
+    chunk = xmalloc(sizeof(*chunk) + room);
     chunk->older = arena->chunks;
     chunk->size = room;
     arena->chunks = chunk;

@@ -579,6 +579,7 @@ static struct occupant *make_occupant(struct bridge *b)
                         &(struct occupant_settings){
                             .id_prefix = buf_str(&prefix),
                             .id_key = &key,
+                            .knows = KNOWS_CALLERS,
                             .call_timeout_ms = BRIDGE_QUESTION_MS,
                             .limits = { .depth = BRIDGE_DEPTH,
                                         .calls = BRIDGE_ASKED,

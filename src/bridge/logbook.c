@@ -28,7 +28,7 @@ struct logbook {
     size_t max_bytes, bytes;
     struct link lines; /* oldest first */
     struct link followers;
-    struct str secrets[SECRETS];
+    struct str *secrets; /* at most SECRETS */
     size_t secret_count;
 };
 
@@ -66,6 +66,7 @@ void logbook_free(struct logbook *logbook)
         crypto_wipe(secret, logbook->secrets[i].len);
         free(secret);
     }
+    free(logbook->secrets);
     free(logbook);
 }
 
@@ -84,6 +85,8 @@ void logbook_hide(struct logbook *logbook, struct str secret)
     if (secret.len < SECRET_MIN || logbook->secret_count == SECRETS ||
         is_hidden(logbook, secret))
         return;
+    logbook->secrets =
+        xrealloc(logbook->secrets, (logbook->secret_count + 1) * sizeof(secret));
     logbook->secrets[logbook->secret_count++] =
         (struct str){ str_dup(secret), secret.len };
 }

@@ -2,11 +2,15 @@
 #include "participant/calls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xalloc.h"
 #include "participant/calls_priv.h"
 #include "participant/keep.h"
 #include "participant/occupant_priv.h"
+
+enum { FINISHED_FIRST = 8 };
+_Static_assert(CALLS_FINISHED % FINISHED_FIRST == 0, "it is doubled up to there");
 
 struct calls *calls_new(size_t max)
 {
@@ -43,6 +47,7 @@ void calls_free(struct calls *calls)
     map_done(&calls->by_id);
     map_done(&calls->by_taken);
     pad_done(&calls->pad);
+    free(calls->finished);
     free(calls);
 }
 
@@ -55,6 +60,23 @@ static uint64_t hash_text(const struct calls *calls, struct str text)
     return hash ? hash : 1;
 }
 
+/* The place of the next one: a new one, or that of the oldest. */
+static struct finished *finished_place(struct calls *calls)
+{
+    size_t size = calls->finished_size;
+
+    if (calls->finished_at == size && size < CALLS_FINISHED) {
+        calls->finished_size = size ? 2 * size : FINISHED_FIRST;
+        calls->finished =
+            xrealloc(calls->finished, calls->finished_size * sizeof(*calls->finished));
+        memset(calls->finished + size, 0,
+               (calls->finished_size - size) * sizeof(*calls->finished));
+    }
+    if (calls->finished_at == CALLS_FINISHED)
+        calls->finished_at = 0;
+    return &calls->finished[calls->finished_at++];
+}
+
 /* Only where one was asked can it be said whose answer is missing. */
 static void remember(struct calls *calls, const struct call *call, bool is_answered)
 {
@@ -62,12 +84,11 @@ static void remember(struct calls *calls, const struct call *call, bool is_answe
 
     if (terms->stage != CALL_ASKED || terms->to_count != 1)
         return;
-    calls->finished[calls->finished_at] = (struct finished){
+    *finished_place(calls) = (struct finished){
         .id_hash = hash_text(calls, terms->id),
         .to_hash = hash_text(calls, terms->to[0]),
         .is_answered = is_answered,
     };
-    calls->finished_at = (calls->finished_at + 1) % CALLS_FINISHED;
 }
 
 struct finished *calls_find_finished(struct occupant *o, struct str id)
@@ -78,7 +99,7 @@ struct finished *calls_find_finished(struct occupant *o, struct str id)
     if (!str_starts(id, o->settings.id_prefix))
         return NULL;
     hash = hash_text(calls, id);
-    for (size_t i = 0; i < CALLS_FINISHED; i++)
+    for (size_t i = 0; i < calls->finished_size; i++)
         if (calls->finished[i].id_hash == hash)
             return &calls->finished[i];
     return NULL;

@@ -20,7 +20,7 @@
 #include "participant/occupant.h"
 
 enum {
-    CALLS_FINISHED = 256,        /* remembered */
+    CALLS_FINISHED = 256,        /* remembered, at most */
     CALLS_KEPT_BYTES = 16 << 20, /* of what may have to be proposed instead */
     CALLS_TAKERS = 64,           /* whom somebody else asks for us, at most */
 };
@@ -87,8 +87,8 @@ struct calls {
     struct link sent;
     struct link ended;
     size_t max;
-    struct finished finished[CALLS_FINISHED];
-    size_t finished_at;
+    struct finished *finished; /* a ring, as large as there were calls */
+    size_t finished_size, finished_at;
     struct hash_key key;
     uint64_t due_ms;     /* nothing that waits is due before */
     uint64_t fence;      /* the one under way; 0: none */

@@ -67,6 +67,12 @@ static void note_flood(struct occupant *o, const struct heard *heard, uint64_t b
         occupant_offend(o, heard, S("flood"), S("payload.participants"));
 }
 
+static bool is_of_interest(const struct occupant *o, struct str id)
+{
+    return !str_eq(id, o->id) &&
+           (o->settings.knows == KNOWS_ALL || roster_find(&o->roster, id));
+}
+
 static void take_roster(struct occupant *o, struct json_span participants)
 {
     struct news_walk walk;
@@ -75,7 +81,7 @@ static void take_roster(struct occupant *o, struct json_span participants)
     news_walk_list(&walk, participants);
     roster_list_begin(&o->roster);
     while (news_next(&walk, &o->names, &note, NULL))
-        if (!str_eq(note.id, o->id))
+        if (is_of_interest(o, note.id))
             roster_list_add(&o->roster, &note);
     roster_list_end(&o->roster);
 }
@@ -191,7 +197,7 @@ static enum err hear_presence(struct occupant *o, const struct heard *heard,
             continue;
         if (!joins)
             hear_leave(o, note.id, when);
-        else if (when == LEFT_NOW)
+        else if (when == LEFT_NOW && is_of_interest(o, note.id))
             hear_join(o, &note);
     }
     note_flood(o, heard, left_out);
@@ -255,6 +261,20 @@ static void hear_gateway(struct occupant *o, const struct heard *heard)
 
 /* --- what others say --- */
 
+/* Who asks is here. */
+static void note_caller(struct occupant *o, const struct heard *heard)
+{
+    uint64_t left_out = o->roster.left_out;
+    enum presence_change change;
+
+    if (o->settings.knows == KNOWS_ALL || roster_find(&o->roster, heard->env.from))
+        return;
+    (void)roster_join(&o->roster, &(struct roster_note){ .id = heard->env.from },
+                      &change);
+    if (o->roster.left_out > left_out)
+        occupant_offend(o, heard, S("flood"), S("from"));
+}
+
 /* Whom the answer names: who asks, and whose proposal it fulfils. */
 static void tell_request(struct occupant *o, const struct heard *heard)
 {
@@ -262,6 +282,7 @@ static void tell_request(struct occupant *o, const struct heard *heard)
     struct str reply_to[2] = { heard->env.from };
     size_t count = 1;
 
+    note_caller(o, heard);
     if (!o->ops.on_request)
         return;
     proposer = proposals_served(o, &heard->env);

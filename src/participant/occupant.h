@@ -90,6 +90,13 @@ struct occupant_limits {
     size_t envelope_bytes; /* of all but the gateway, unless it allows more; 0: of any */
 };
 
+/* Whom it keeps in mind of those that are here. */
+enum acquaintance {
+    KNOWS_ALL,
+    KNOWS_CALLERS, /* whoever made a request of it: on_presence tells of them alone, and
+                    * not of their coming */
+};
+
 struct occupant_settings {
     struct str id_prefix; /* random, at most 24 bytes: our ids begin with it */
     /* So that nobody uses our next ids before us, which the gateway would then refuse:
@@ -98,6 +105,7 @@ struct occupant_settings {
     const struct hash_key *id_key;
     bool hears_itself;
     bool reports;
+    enum acquaintance knows;
     uint64_t call_timeout_ms;
     struct occupant_limits limits; /* all given: defaults are the caller's */
 };

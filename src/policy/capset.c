@@ -3,8 +3,8 @@
  * Sets are found again by their key: the texts of their capabilities as a JSON array of
  * strings, which is also what is shown where all of them are patterns in slash spelling.
  * The memo is direct-mapped and holds short kinds whole, so a collision costs a
- * comparison and never gives a wrong verdict; it is made with the first question, because
- * most sets of idle members are never asked anything.
+ * comparison and never gives a wrong verdict; it is made when a set has been asked a few
+ * times, because most sets of idle members are asked little or nothing.
  */
 #include "policy/capset.h"
 
@@ -22,7 +22,7 @@
 #include "policy/policy_priv.h"
 #include "policy/respell.h"
 
-enum { MEMO_SLOTS = 64, MEMO_MAX_BYTES = 116 };
+enum { MEMO_SLOTS = 64, MEMO_MAX_BYTES = 116, MEMO_AFTER = 16 };
 
 struct memo_slot {
     uint8_t len; /* 0: free */
@@ -39,6 +39,7 @@ struct capset {
     struct capsets *owner; /* NULL when the table has gone before the set */
     size_t refs;
     struct memo_slot *memo;
+    unsigned asked; /* without a memo */
     struct buf key;
     struct buf respelt[DIALECT_COUNT]; /* made when it is first asked for */
     struct buf objects[DIALECT_COUNT]; /* likewise */
@@ -281,13 +282,15 @@ static size_t memo_index(struct str kind)
     return (hash * 0x9e3779b97f4a7c15 >> 32) % MEMO_SLOTS;
 }
 
-/* The slot of this kind, filled; NULL: it is too long for one. */
+/* The slot of this kind, filled; NULL: it is too long for one, or there is none yet. */
 static inline const struct memo_slot *recall(struct capset *set, struct str kind)
 {
     struct memo_slot *slot;
     size_t by;
 
     if (kind.len == 0 || kind.len > MEMO_MAX_BYTES)
+        return NULL;
+    if (!set->memo && set->asked++ < MEMO_AFTER)
         return NULL;
     if (!set->memo)
         set->memo = xcalloc(MEMO_SLOTS, sizeof(*set->memo));

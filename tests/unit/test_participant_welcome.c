@@ -425,3 +425,40 @@ TEST(who_does_not_fit_is_a_flood)
     CHECK(!occupant_next_participant(fake.occupant, &at));
     fake_seat_done(&fake);
 }
+
+TEST(who_wants_callers_alone_knows_nobody_else)
+{
+    struct occupant_settings callers = { .knows = KNOWS_CALLERS,
+                                         .limits = { .participants = 2 } };
+    const char *call = "\"to\":[\"bot\"],\"payload\":{\"id\":1,\"method\":\"ping\"}";
+    struct fake_seat fake;
+    size_t at = 0;
+
+    fake_seat_init(&fake, &callers);
+    fake_seat_welcome(&fake, "[]", "");
+    fake_hear_gateway(&fake, "system/presence",
+                      "\"event\":\"batch\",\"participants\":["
+                      "{\"event\":\"join\",\"id\":\"ann\"},"
+                      "{\"event\":\"join\",\"id\":\"bob\"},"
+                      "{\"event\":\"leave\",\"id\":\"bob\"}]");
+    CHECK_STR(fake_told(&fake), S("heard system/presence\n"));
+    CHECK(!occupant_next_participant(fake.occupant, &at));
+    fake_hear_from(&fake, "ann", "1", "mcp/request:ping", call);
+    fake_hear_from(&fake, "ann", "2", "mcp/request:ping", call);
+    fake_hear_from(&fake, "bob", "3", "mcp/request:ping", call);
+    (void)fake_told(&fake);
+    CHECK(occupant_find_participant(fake.occupant, S("ann")));
+    fake_hear_from(&fake, "cid", "4", "mcp/request:ping", call);
+    CHECK_STR(fake_told(&fake),
+              S("heard 4 cid mcp/request:ping to me\noffence 1 cid: flood, from\n"
+                "request 4 to cid\n"));
+    fake_hear_gateway(&fake, "system/presence",
+                      "\"event\":\"leave\",\"participant\":{\"id\":\"ann\"}");
+    CHECK_STR(fake_told(&fake), S("heard system/presence\nleaves ann\n"));
+    occupant_begin(fake.occupant, false); /* bob has left meanwhile */
+    fake_hear_gateway(&fake, "system/welcome",
+                      "\"you\":{\"id\":\"bot\"},\"participants\":[{\"id\":\"dan\"}]");
+    CHECK_STR(fake_told(&fake),
+              S("heard system/welcome to me\nwelcome\ngap 0\nleaves bob\n"));
+    fake_seat_done(&fake);
+}
