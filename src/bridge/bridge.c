@@ -165,9 +165,9 @@ static void count_tools(const struct bridge *b, size_t *ret_shown, size_t *ret_h
     }
 }
 
-static bool lacks_sign_in(const struct bridge *b)
+bool bridge_lacks_sign_in(const struct bridge *bridge)
 {
-    return b->is_signed_out && b->state != SERVER_STOPPED;
+    return bridge->is_signed_out && bridge->state != SERVER_STOPPED;
 }
 
 static void put_state(struct json_writer *w, const struct bridge *b, struct str state_key)
@@ -176,14 +176,14 @@ static void put_state(struct json_writer *w, const struct bridge *b, struct str 
 
     count_tools(b, &shown, &held);
     json_put_str(w, state_key,
-                 lacks_sign_in(b) ? S("sign_in_needed")
-                                  : str_of(server_state_name(b->state)));
+                 bridge_lacks_sign_in(b) ? S("sign_in_needed")
+                                         : str_of(server_state_name(b->state)));
     if (b->facts.era != ERA_UNKNOWN)
         json_put_str(w, S("era"), era_names[b->facts.era]);
     json_put_uint(w, S("tools"), shown);
     if (held)
         json_put_uint(w, S("held"), held);
-    if (lacks_sign_in(b))
+    if (bridge_lacks_sign_in(b))
         json_put_str(w, S("why"), S("somebody must sign in: `moot sign-in` tells where"));
     else if (b->why && *b->why)
         json_put_str(w, S("why"), str_of(b->why));

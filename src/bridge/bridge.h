@@ -66,6 +66,7 @@ struct logbook *bridge_logbook(struct bridge *bridge);
 /* Nobody is signed in at the server, or somebody is again: `sign_in_needed` is its state
  * then, for all that look at it. */
 void bridge_set_signed_out(struct bridge *bridge, bool is_signed_out);
+bool bridge_lacks_sign_in(const struct bridge *bridge);
 
 /* Somebody approved something: what is shown has changed. */
 void bridge_listing_changed(struct bridge *bridge);

@@ -12,8 +12,10 @@
 #include "base/xalloc.h"
 #include "gateway/doors.h"
 #include "gateway/gateway.h"
+#include "gateway/recording.h"
 #include "gateway/room.h"
 #include "gateway/state.h"
+#include "gateway/topic_seat.h"
 #include "policy/capability.h"
 
 /* A call on its way through the workers; its texts live in its arena. */
@@ -171,16 +173,26 @@ void admin_reset_loop_guard(struct exchange *x)
     buf_done(&out);
 }
 
-static void write_member(const struct member *member, struct worker *worker,
+/* Of a server's identity: "server:NAME". */
+static void put_server_name(struct str token_name, struct json_writer *w)
+{
+    (void)str_cut(&token_name, ':');
+    json_put_str(w, S("server"), token_name);
+}
+
+static void write_member(struct member *member, struct worker *worker,
                          struct json_writer *w)
 {
     const struct participant *p = member->participant;
-    char number[32];
+    const struct identity *seated = topic_seat_identity(member);
+    char id[CONNECTION_ID];
 
-    (void)snprintf(number, sizeof(number), "ws-%zu-%llu", worker->index,
-                   (unsigned long long)member->number);
     json_object_open(w);
-    json_put_str(w, S("connectionId"), str_of(number));
+    json_put_str(w, S("connectionId"),
+                 connection_id(worker, seated ? CONNECTION_SERVER : CONNECTION_WEBSOCKET,
+                               member->number, id));
+    if (seated)
+        put_server_name(seated->token_name, w);
     json_put_str(w, S("participantId"), p->id);
     json_key(w, S("capabilities"));
     json_raw(w, capset_json(member->capabilities, DIALECT_SLASH));
@@ -200,7 +212,7 @@ static void write_member(const struct member *member, struct worker *worker,
 static void write_members(const struct live_room *room, struct json_writer *w)
 {
     const struct participant *p;
-    const struct member *member;
+    struct member *member;
 
     MAP_FOREACH(p, &room->room.topic.participants)
         LIST_FOREACH(member, &p->members, peer_link)

@@ -44,6 +44,7 @@
     X(servers,              gauge,   "moot_servers",                    "MCP servers that sit in topics now.") \
     X(servers_ready,        gauge,   "moot_servers_ready",              "MCP servers that run and answer.") \
     X(servers_failing,      gauge,   "moot_servers_failing",            "MCP servers that crashed, or did not start, and are started again.") \
+    X(servers_signed_out,   gauge,   "moot_servers_sign_in_needed",     "MCP servers at which somebody must sign in.") \
     X(server_calls,         counter, "moot_server_calls_total",         "Requests that MCP servers were asked.") \
     X(server_errors,        counter, "moot_server_errors_total",        "Requests that ended with an error.") \
     X(server_restarts,      counter, "moot_server_restarts_total",      "Times that an MCP server was started again.") \

@@ -14,7 +14,6 @@ enum {
     REFUSED_BYTES = 16 << 10, /* of what was refused, */
     REFUSED_FIELD = 256,      /* and of its fields */
     BODY_BYTES = 1 << 20,
-    CONNECTION_ID = 48,
 };
 
 static struct live_room *room_of(const struct admission *a)
@@ -149,12 +148,19 @@ uint64_t recording_presence(struct topic *topic, const struct presence_note *not
                                 .id = topic_presence_id(topic, note, id) });
 }
 
-/* As administrators see it in GET /admin/members. */
-static struct str connection_id(const struct worker *worker, uint64_t number,
-                                char out[static CONNECTION_ID])
+static const struct {
+    const char *prefix; /* of ids */
+    struct str kind;
+} connection_types[] = {
+    [CONNECTION_WEBSOCKET] = { "ws", S("websocket") },
+    [CONNECTION_SERVER] = { "server", S("server") },
+};
+
+struct str connection_id(const struct worker *worker, enum connection_type type,
+                         uint64_t number, char out[static CONNECTION_ID])
 {
-    int len = snprintf(out, CONNECTION_ID, "ws-%zu-%llu", worker->index,
-                       (unsigned long long)number);
+    int len = snprintf(out, CONNECTION_ID, "%s-%zu-%llu", connection_types[type].prefix,
+                       worker->index, (unsigned long long)number);
 
     return (struct str){ out, (size_t)len };
 }
@@ -174,13 +180,13 @@ void recording_connected(struct live_room *room, const struct connection_start *
     json_put_str(&w, S("token"), start->identity->token_name);
     json_put_str(&w, S("dialect"), dialect_name(start->dialect));
     json_object_close(&w);
-    note(room,
-         &(struct audit_record){ .event = AUDIT_CONNECT,
-                                 .participant = start->identity->id,
-                                 .kind = S("websocket"),
-                                 .id = connection_id(room->worker, start->number, id),
-                                 .verdict = S("allowed"),
-                                 .body = buf_str(&body) });
+    note(room, &(struct audit_record){
+                   .event = AUDIT_CONNECT,
+                   .participant = start->identity->id,
+                   .kind = connection_types[start->type].kind,
+                   .id = connection_id(room->worker, start->type, start->number, id),
+                   .verdict = S("allowed"),
+                   .body = buf_str(&body) });
     buf_done(&body);
 }
 
@@ -199,11 +205,12 @@ void recording_disconnected(struct live_room *room, const struct connection_end 
         json_put_uint(&w, S("code"), end->code);
     json_put_str(&w, S("reason"), end->reason);
     json_object_close(&w);
-    note(room, &(struct audit_record){ .event = AUDIT_DISCONNECT,
-                                       .participant = end->id,
-                                       .kind = end->why,
-                                       .id = connection_id(room->worker, end->number, id),
-                                       .body = buf_str(&body) });
+    note(room, &(struct audit_record){
+                   .event = AUDIT_DISCONNECT,
+                   .participant = end->id,
+                   .kind = end->why,
+                   .id = connection_id(room->worker, end->type, end->number, id),
+                   .body = buf_str(&body) });
     buf_done(&body);
 }
 

@@ -38,8 +38,16 @@ uint64_t recording_said(struct live_room *room, const struct gateway_words *word
 /* Presence that is about to be announced: see struct topic_ops. */
 uint64_t recording_presence(struct topic *topic, const struct presence_note *note);
 
-/* A connection: `number` is its member's; and how it ended. */
+/* A connection, or the seat of a server: `number` is its member's. The id is what
+ * administrators see of it in GET /admin/members. */
+enum connection_type { CONNECTION_WEBSOCKET, CONNECTION_SERVER };
+enum { CONNECTION_ID = 48 };
+struct str connection_id(const struct worker *worker, enum connection_type type,
+                         uint64_t number, char out[static CONNECTION_ID]);
+
+/* It begins, and how it ended. */
 struct connection_start {
+    enum connection_type type;
     const struct identity *identity;
     const char *address;
     uint64_t number;
@@ -48,6 +56,7 @@ struct connection_start {
 void recording_connected(struct live_room *room, const struct connection_start *start);
 
 struct connection_end {
+    enum connection_type type;
     struct str id; /* of the participant */
     uint64_t number;
     struct str why; /* a word */

@@ -467,6 +467,10 @@ static void count_one(const struct server *server, struct metrics *total)
         return;
     counts = bridge_counts(server->bridge);
     count_calls(&counts, total);
+    if (bridge_lacks_sign_in(server->bridge)) {
+        total->servers_signed_out++;
+        return;
+    }
     switch (supervisor_state(bridge_supervisor(server->bridge))) {
     case SERVER_READY: total->servers_ready++; break;
     case SERVER_FAILING: total->servers_failing++; break;

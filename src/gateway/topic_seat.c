@@ -76,7 +76,8 @@ static void leave(struct topic_seat *seat, enum member_end why)
     if (!topic)
         return;
     room = live_room_of(topic);
-    recording_disconnected(room, &(struct connection_end){ .id = seat->identity->id,
+    recording_disconnected(room, &(struct connection_end){ .type = CONNECTION_SERVER,
+                                                           .id = seat->identity->id,
                                                            .number = seat->member.number,
                                                            .why = endings[why].word });
     member_leave(&seat->member, loop_now_ms(seat->worker->loop));
@@ -128,6 +129,11 @@ static const struct member_ops member_ops = {
     .on_rights = on_member_rights,
 };
 
+const struct identity *topic_seat_identity(struct member *member)
+{
+    return member->ops == &member_ops ? owner_of(member)->identity : NULL;
+}
+
 static enum err find_room(struct topic_seat *seat, struct live_room **ret)
 {
     struct worker *worker = seat->worker;
@@ -148,7 +154,8 @@ static void join(struct topic_seat *seat, struct live_room *room)
     struct worker *worker = seat->worker;
 
     recording_connected(room,
-                        &(struct connection_start){ .identity = seat->identity,
+                        &(struct connection_start){ .type = CONNECTION_SERVER,
+                                                    .identity = seat->identity,
                                                     .address = "gateway",
                                                     .number = ++worker->connection_count,
                                                     .dialect = DIALECT_SLASH });

@@ -33,5 +33,8 @@ void topic_seat_close(struct topic_seat *seat);
 /* What the identity may do, or where it may be, is another thing from now on. */
 void topic_seat_set_identity(struct topic_seat *seat, struct identity *identity);
 
+/* Whose seat a member is; NULL: it is a connection. */
+const struct identity *topic_seat_identity(struct member *member);
+
 /* Does it sit? */
 bool topic_seat_is_taken(const struct topic_seat *seat);

@@ -119,9 +119,12 @@ static void leave_room(struct ws_client *client, uint16_t code, struct str reaso
     if (!member_topic(&client->member))
         return;
     room = live_room_of(member_topic(&client->member));
-    recording_disconnected(
-        room, &(struct connection_end){ client->identity->id, client->member.number,
-                                        ending_of(code), code, reason });
+    recording_disconnected(room,
+                           &(struct connection_end){ .id = client->identity->id,
+                                                     .number = client->member.number,
+                                                     .why = ending_of(code),
+                                                     .code = code,
+                                                     .reason = reason });
     member_leave(&client->member, loop_now_ms(client->worker->loop));
     client->worker->metrics.members--;
     room_tell_validation(room);
@@ -599,9 +602,11 @@ void ws_open(struct exchange *x)
         conn_cargo_done(&cargo);
         on_end(&client->conn, ERR_IO);
     } else {
-        recording_connected(room, &(struct connection_start){
-                                      client->identity, exchange_peer(x)->address,
-                                      worker->connection_count + 1, options.dialect });
+        recording_connected(
+            room, &(struct connection_start){ .identity = client->identity,
+                                              .address = exchange_peer(x)->address,
+                                              .number = worker->connection_count + 1,
+                                              .dialect = options.dialect });
         join_room(client, room, &upgrade, &options);
         set_timer(client);
     }

@@ -67,6 +67,9 @@ test('everybody sees that somebody must sign in, and a call says so', async () =
     assert.match((await run('ps')).stdout, /^guarded +room +sign_in_needed .*\n +.*moot sign-in/m);
     const { error } = await callTool(alice, 'guarded', 'hello');
     assert.match(JSON.stringify(error), /sign-in/);
+    const { text } = await ask('GET /metrics');
+    assert.match(text, /^moot_servers_sign_in_needed 1$/m);
+    assert.match(text, /^moot_servers_failing [01]$/m); // `fixed` has a wrong token
     assert.ok(server.asked.every((line) => !line.includes('/register')), 'nobody is registered before somebody asks');
 });
 

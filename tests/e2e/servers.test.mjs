@@ -62,6 +62,9 @@ test('servers of the configuration answer in their topics, on every worker', asy
         assert.ok(isAlive(one.json.server.supervisor.instances[0].pid));
         assert.equal(one.json.settings.sandbox, 'off');
     }
+    const { json: { members } } = await ask('GET /admin/members?topic=r1');
+    assert.deepEqual(members.map((one) => [one.participantId, one.server, one.connectionId.replace(/[-\d]+$/, '')]).sort(),
+        [['alice', undefined, 'ws'], ['echo', 'echo-r1', 'server']]);
     const { text } = await ask('GET /metrics');
     assert.match(text, /^moot_servers 4$/m);
     assert.match(text, /^moot_servers_ready 4$/m);
