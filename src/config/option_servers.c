@@ -36,7 +36,7 @@ static const struct option server_options[] = {
     { T(processes,    OPTION_COUNT),  .preset = "64",     .min = "1",     .max = "65536",    .help = "processes and threads" },
     { T(files,        OPTION_COUNT),  .preset = "256",    .min = "16",    .max = "65536",    .help = "open files of one process" },
     { T(cpu,          OPTION_COUNT),  .preset = "100",    .min = "1",     .max = "100000",   .help = "per cent of one core, where there are control groups" },
-    { T(uid,          OPTION_COUNT),  .preset = "auto",   .min = "1",     .max = "4294967294", .word = "auto", .help = "user that it becomes when the gateway is started by root; auto is one of its own from 64000 on" },
+    { T(uid,          OPTION_COUNT),  .preset = "auto",   .min = "1",     .max = "4294967294", .word = "auto", .help = "user that it becomes when the gateway is started by root; auto is one of its own from 64001 on" },
     { T(mode,         OPTION_CHOICE), .preset = "shared", .choices = modes,                  .help = "one process for all; one for each caller; or several, each with one call at a time" },
     { T(instances,    OPTION_COUNT),  .preset = "auto",   .min = "1",     .max = "64", .word = "auto", .help = "how many: per-caller at most (auto is 16), pooled (auto is 4)" },
     { T(era,          OPTION_CHOICE), .preset = "auto",   .choices = eras,                   .help = "revision of MCP: found out, 2025-11-25 and older, or 2026-07-28" },

@@ -56,7 +56,7 @@ struct config_server {
     struct config_strs hosts, read, write, roots;
     size_t memory, processes, files;
     size_t cpu; /* per cent of one core */
-    size_t uid; /* 0: the next free one from 64000 on */
+    size_t uid; /* 0: one of its own, from 64001 on */
     enum config_server_mode mode;
     size_t instances;
     enum config_era era;

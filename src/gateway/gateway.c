@@ -19,6 +19,7 @@
 #include "gateway/http_door.h"
 #include "gateway/record_rules.h"
 #include "gateway/recording.h"
+#include "gateway/server_keeping.h"
 #include "gateway/servers.h"
 #include "gateway/start.h"
 #include "gateway/state.h"
@@ -128,6 +129,11 @@ struct server_list *gateway_added(const struct gateway *gateway)
     return gateway->added;
 }
 
+struct server_uids *gateway_uids(struct gateway *gateway)
+{
+    return &gateway->uids;
+}
+
 void gateway_set_added(struct gateway *gateway, struct server_list *list)
 {
     gateway_prepare_servers(gateway, list);
@@ -146,10 +152,25 @@ static void make_folder(const struct gateway *gateway, const char *name)
                   strerror(errno));
 }
 
+/* Those that workers know have theirs. */
+static void give_uids(struct gateway *gateway, const struct server_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        server_uids_reserve(&gateway->uids, list->items[i].spec->permit.uid);
+    for (size_t i = 0; i < list->count; i++) {
+        struct server_spec *spec = list->items[i].spec;
+        const struct wanted_server *known = server_list_find(gateway->added, spec->name);
+
+        if (list == gateway->added || !known || known->spec != spec)
+            server_give_uid(&gateway->workers[0], spec);
+    }
+}
+
 void gateway_prepare_servers(struct gateway *gateway, const struct server_list *list)
 {
     bool has_command = false;
 
+    give_uids(gateway, list);
     for (size_t i = 0; i < list->count; i++)
         has_command |= list->items[i].spec->url.len == 0;
     if (!has_command || gateway->spawner)
@@ -507,6 +528,7 @@ static void gateway_done(struct gateway *gateway)
     free(gateway->listen_fds);
     identity_unref(gateway->local);
     server_list_unref(gateway->added);
+    server_uids_done(&gateway->uids);
     settings_unref(gateway->settings);
     if (gateway->signals.fd > 0)
         (void)close(gateway->signals.fd);
@@ -521,6 +543,7 @@ int gateway_run(const struct gateway_options *options)
                                .added = server_list_new() };
     sigset_t signals;
 
+    server_uids_init(&gateway.uids);
     raise_file_limit();
     if (block_signals(&signals) || start(&gateway, &signals)) {
         gateway_stop_workers(&gateway);

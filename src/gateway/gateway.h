@@ -74,6 +74,10 @@ struct server_list;
 struct server_list *gateway_added(const struct gateway *gateway);
 void gateway_set_added(struct gateway *gateway, struct server_list *list);
 
+/* Whom servers become; for the first worker alone. */
+struct server_uids;
+struct server_uids *gateway_uids(struct gateway *gateway);
+
 /* True once it serves and until it drains. */
 bool gateway_is_ready(const struct gateway *gateway);
 

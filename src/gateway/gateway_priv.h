@@ -9,6 +9,7 @@
 
 #include "gateway/gateway.h"
 #include "gateway/server_list.h"
+#include "gateway/server_uids.h"
 #include "spawn/spawn.h"
 
 struct gateway {
@@ -20,6 +21,7 @@ struct gateway {
     struct exporter *exporter;
     struct spawner *spawner;   /* NULL: there was no command to start */
     struct server_list *added; /* MCP servers, at run time; the first worker's */
+    struct server_uids uids;   /* the first worker's as well */
     int lock_fd;
     int *listen_fds; /* the configured ones, then the local socket */
     char address[NET_ADDRESS];

@@ -10,6 +10,7 @@
 #include "gateway/grants.h"
 #include "gateway/kept.h"
 #include "gateway/server_list.h"
+#include "gateway/server_uids.h"
 #include "gateway/servers.h"
 #include "policy/keeping.h"
 
@@ -162,10 +163,23 @@ static enum err restore_server(struct restoring *r, const struct kept_text *text
     return err == ERR_NOT_FOUND ? ERR_INVALID : err; /* it is not over */
 }
 
+static enum err restore_uid(struct restoring *r, const struct kept_text *text,
+                            struct arena *arena [[maybe_unused]])
+{
+    uint64_t uid;
+    enum err err = str_to_u64(text->value, UINT32_MAX, &uid);
+
+    if (err)
+        return err;
+    return server_uids_restore(gateway_uids(r->gateway), text->key, (uid_t)uid)
+               ? OK
+               : ERR_INVALID;
+}
+
 static restorer *const restorers[STORE_SECTION_COUNT] = {
     [STORE_GRANT] = restore_grant,       [STORE_STRIKE] = restore_strike,
     [STORE_STANDING] = restore_standing, [STORE_PROPOSAL] = restore_proposal,
-    [STORE_SERVER] = restore_server,
+    [STORE_SERVER] = restore_server,     [STORE_UID] = restore_uid,
 };
 
 static void on_item(void *user, const struct store_item *item)

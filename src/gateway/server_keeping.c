@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/server_keeping.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "base/xalloc.h"
 #include "gateway/gateway.h"
+#include "gateway/server_uids.h"
 
 enum { KEPT_BYTES = 16 << 20, SPEC_BYTES = 4 << 20 };
 
@@ -120,11 +124,39 @@ void server_keep_added(struct worker *worker, const struct server_spec *spec)
     buf_done(&json);
 }
 
+bool server_lacks_uid(const struct server_spec *spec)
+{
+    return geteuid() == 0 && !spec->permit.uid && !spec->url.len &&
+           spec->permit.level != SANDBOX_OFF;
+}
+
+void server_give_uid(struct worker *worker, struct server_spec *spec)
+{
+    struct server_uids *uids = gateway_uids(worker->gateway);
+    bool is_new = !server_uids_find(uids, spec->name);
+    char text[16];
+
+    if (!server_lacks_uid(spec))
+        return;
+    spec->permit.uid = server_uids_take(uids, spec->name);
+    spec->permit.gid = (gid_t)spec->permit.uid;
+    if (!spec->permit.uid)
+        log_error("server.no_uid", "name=%s reason=\"all %d are taken\"",
+                  LOG_TEXT(spec->name), UID_COUNT);
+    if (!is_new || !spec->permit.uid)
+        return;
+    (void)snprintf(text, sizeof(text), "%u", spec->permit.uid);
+    (void)recorder_put(worker, &(struct store_item){ .section = STORE_UID,
+                                                     .key = spec->name,
+                                                     .value = str_of(text) });
+}
+
 void server_forget(struct worker *worker, struct str name)
 {
     static const enum store_section all[] = { STORE_SERVER, STORE_UPSTREAM,
-                                              STORE_CATALOGUE, STORE_SECRET };
+                                              STORE_CATALOGUE, STORE_SECRET, STORE_UID };
 
+    server_uids_drop(gateway_uids(worker->gateway), name);
     for (size_t i = 0; i < COUNT(all); i++)
         (void)recorder_remove(worker,
                               &(struct store_item){ .section = all[i], .key = name });

@@ -39,7 +39,13 @@ const struct kept_server *kept_servers_find(const struct kept_servers *kept,
 /* `what`: of the bridge (enum bridge_kept), or KEPT_SECRET. */
 void server_keep(struct worker *worker, struct str name, size_t what, struct str json);
 
-/* A server that was added at run time: kept, or forgotten with all that is known of it.
- */
+/* A server that was added at run time. */
 void server_keep_added(struct worker *worker, const struct server_spec *spec);
+
+/* Started by root, a confined command gets a uid of its own, unless it names one. On the
+ * first worker, before others hear of it. Where none is left it lacks one. */
+void server_give_uid(struct worker *worker, struct server_spec *spec);
+bool server_lacks_uid(const struct server_spec *spec);
+
+/* With all that is known of it. On the first worker. */
 void server_forget(struct worker *worker, struct str name);

@@ -11,8 +11,6 @@
 #include "base/xalloc.h"
 #include "policy/profile.h"
 
-enum { UID_FIRST = 64000, UID_COUNT = 1500 };
-
 struct server_list *server_list_new(void)
 {
     struct server_list *list = xcalloc(1, sizeof(*list));
@@ -109,20 +107,6 @@ static struct identity *make_identity(const struct server_spec *spec,
     return identity_new(&template);
 }
 
-/* Started by root, each becomes somebody of its own; the same one every time, so that its
- * files stay its own. Two names rarely meet: then they have a user in common, and still
- * neither files nor processes. */
-static void give_uid(struct server_spec *spec)
-{
-    uint8_t hash[SHA256_BYTES];
-
-    if (spec->permit.uid || spec->url.len || spec->permit.level == SANDBOX_OFF)
-        return;
-    crypto_sha256(spec->name, hash);
-    spec->permit.uid = UID_FIRST + (uid_t)(hash[0] << 8 | hash[1]) % UID_COUNT;
-    spec->permit.gid = (gid_t)spec->permit.uid;
-}
-
 enum err server_list_add(struct server_list *list, struct server_spec *spec,
                          struct str_list capabilities, char **ret_why)
 {
@@ -146,7 +130,6 @@ enum err server_list_add(struct server_list *list, struct server_spec *spec,
     identity = make_identity(spec, capabilities, ret_why);
     if (!identity)
         return ERR_INVALID;
-    give_uid(spec);
     append(list, server_spec_ref(spec), identity);
     return OK;
 }

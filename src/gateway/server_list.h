@@ -32,10 +32,9 @@ struct server_list *server_list_new(void);
 struct server_list *server_list_ref(struct server_list *list);
 void server_list_unref(struct server_list *list);
 
-/* Takes a reference on the spec, which nobody else has yet: where it does not say whom a
- * command becomes, that is filled in. `capabilities`: besides those of the profile
- * `bridge`. ERR_CONFLICT: there is one of that name; ERR_OVERLOAD; ERR_INVALID: *ret_why,
- * owned by the caller, says what. */
+/* Takes a reference on the spec, which nobody else has yet. `capabilities`: besides those
+ * of the profile `bridge`. ERR_CONFLICT: there is one of that name; ERR_OVERLOAD;
+ * ERR_INVALID: *ret_why, owned by the caller, says what. */
 enum err server_list_add(struct server_list *list, struct server_spec *spec,
                          struct str_list capabilities, char **ret_why);
 

@@ -182,7 +182,7 @@ static void load(struct servers *servers)
         return;
     kept = kept_servers_new();
     LIST_FOREACH(server, &servers->all, link)
-        if (server->stage == STAGE_LOADING)
+        if (server->stage == STAGE_LOADING && !server_lacks_uid(server->spec))
             kept_servers_add(kept, server->spec);
     if (!kept->count) {
         kept_servers_free(kept);

@@ -50,6 +50,8 @@ static void put_server(const struct server *server, struct buf *out)
     json_put_str(&w, S("topic"), server->spec->topic);
     json_put_str(&w, S("id"), server->spec->id);
     json_put_str(&w, S("state"), stages[server->stage]);
+    if (server_lacks_uid(server->spec))
+        json_put_str(&w, S("why"), S("there is no uid left for it: give it one"));
     json_object_close(&w);
 }
 

@@ -94,7 +94,8 @@ enum err store_token_remove(struct store *store, struct str name, bool *ret_foun
     X(SERVER,        "server")        /* an MCP server added at run time */  \
     X(UPSTREAM,      "upstream")      /* … its era, the pin of its package */ \
     X(CATALOGUE,     "catalogue")     /* … what it offers, what was seen */  \
-    X(SECRET,        "secret")        /* … its tokens, sealed */
+    X(SECRET,        "secret")        /* … its tokens, sealed */              \
+    X(UID,           "uid")           /* … whom it becomes, started by root */
 /* clang-format on */
 
 enum store_section {
