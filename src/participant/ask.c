@@ -255,8 +255,7 @@ enum err occupant_prolong(struct occupant *o, struct str id, uint64_t timeout_ms
     struct call *call = calls_find(o->calls, id);
 
     o->now = now;
-    if (!call ||
-        (call->terms.stage != CALL_ASKED && call->terms.stage != CALL_TAKEN_UP))
+    if (!call || (call->terms.stage != CALL_ASKED && call->terms.stage != CALL_TAKEN_UP))
         return ERR_NOT_FOUND;
     call_wait(o, call, timeout_ms ? timeout_ms : call_timeout(o, call));
     return OK;
