@@ -111,7 +111,8 @@ static bool take_page(struct bridge *b, struct json_span result)
     take_ttl(l, result);
     (void)PICK(result, { S("nextCursor"), &next });
     cursor = pick_text(next, &arena);
-    if (!cursor.len)
+    /* An empty one is a cursor for a modern server, and the end for others. */
+    if (!pick_is(next, JSON_STRING) || (!cursor.len && b->facts.era != ERA_MODERN))
         return false;
     l->cursor = str_dup(cursor);
     return true;

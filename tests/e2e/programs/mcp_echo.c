@@ -291,16 +291,23 @@ static const struct tool tools[] = {
 
 /* --- methods --- */
 
+/* Modern: in two pages, of which the second has the cursor that looks like none. */
 static void list_tools(const struct request *r)
 {
     struct server *s = r->server;
+    bool has_cursor = json_find(r->params, S("cursor"));
+    bool is_first = r->is_modern && !has_cursor;
+    size_t begin = has_cursor ? 1 : 0;
+    size_t end = is_first ? 1 : COUNT(tools);
 
     open_result(s, r->id, r->is_modern);
     if (r->is_modern)
         buf_put(&s->out, S("\"ttlMs\":0,\"cacheScope\":\"private\","));
+    if (is_first)
+        buf_put(&s->out, S("\"nextCursor\":\"\","));
     buf_put(&s->out, S("\"tools\":["));
-    for (size_t i = 0; i < COUNT(tools); i++) {
-        buf_putf(&s->out, "%s{\"name\":\"%s\",\"description\":\"%s", i ? "," : "",
+    for (size_t i = begin; i < end; i++) {
+        buf_putf(&s->out, "%s{\"name\":\"%s\",\"description\":\"%s", i > begin ? "," : "",
                  tools[i].name, tools[i].name);
         if (i == 0 && s->changes)
             buf_putf(&s->out, " %u", s->changes);
