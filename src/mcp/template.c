@@ -142,34 +142,45 @@ static bool retreat_to(struct retreat *from, struct str uri, size_t *t, size_t *
 }
 
 /* The last narrow expression is made longer, up to a slash; then the last wide one. */
+struct may_match {
+    struct str template, uri;
+    struct retreat narrow, wide;
+    size_t t, u;
+};
+
+static void enter_expression(struct may_match *m)
+{
+    struct retreat here = { true, str_find(m->template, '}', m->t) + 1, m->u };
+
+    if (is_wide(m->template, m->t))
+        m->wide = here;
+    m->narrow = here;
+    m->narrow.is_set = !is_wide(m->template, m->t);
+    m->t = here.t;
+}
+
+static bool fall_back(struct may_match *m)
+{
+    struct retreat *narrow = &m->narrow;
+
+    if (narrow->is_set && narrow->u < m->uri.len && m->uri.ptr[narrow->u] == '/')
+        narrow->is_set = false;
+    if (retreat_to(narrow, m->uri, &m->t, &m->u))
+        return true;
+    narrow->is_set = false;
+    return retreat_to(&m->wide, m->uri, &m->t, &m->u);
+}
+
 bool template_may_match(struct str template, struct str uri)
 {
-    struct retreat narrow = {}, wide = {};
-    size_t t = 0, u = 0;
+    struct may_match m = { .template = template, .uri = uri };
 
     for (size_t steps = 0; steps < MAY_STEPS; steps++) {
-        if (is_expression(template, t)) {
-            struct retreat here = { true, str_find(template, '}', t) + 1, u };
-
-            if (is_wide(template, t)) {
-                wide = here;
-                narrow.is_set = false;
-            } else {
-                narrow = here;
-            }
-            t = here.t;
-            continue;
-        }
-        if (t == template.len && u == uri.len)
+        if (is_expression(template, m.t))
+            enter_expression(&m);
+        else if (m.t == template.len && m.u == uri.len)
             return true;
-        if (is_same(template, &t, uri, &u))
-            continue;
-        if (narrow.is_set && narrow.u < uri.len && uri.ptr[narrow.u] == '/')
-            narrow.is_set = false;
-        if (retreat_to(&narrow, uri, &t, &u))
-            continue;
-        narrow.is_set = false;
-        if (!retreat_to(&wide, uri, &t, &u))
+        else if (!is_same(template, &m.t, uri, &m.u) && !fall_back(&m))
             return false;
     }
     return true;
