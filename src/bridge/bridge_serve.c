@@ -118,9 +118,9 @@ static void give_error(struct bridged *call, struct json_span error)
     struct era_change change = change_for(call);
     CLEANUP(buf_done) struct buf out;
 
+    buf_init(&out, bridge_answer_bytes(call->bridge));
     if (refuse_urls(call, error))
         return;
-    buf_init(&out, bridge_answer_bytes(call->bridge));
     if (era_put_error(&out, &change, error) || out.is_full)
         bridged_fail(call, RPC_INTERNAL, S("the server's error cannot be read"));
     else
