@@ -168,11 +168,11 @@ static void on_done(void *user, const struct outcome *outcome)
                outcome->message.len ? outcome->message : S("nobody answered"));
 }
 
-static void elicited_free(struct bridge *b, struct elicited *e)
+void bridge_elicited_end(struct bridge *b, struct elicited *elicited)
 {
-    list_remove(&e->link);
+    list_remove(&elicited->link);
     b->elicited_count--;
-    free(e);
+    free(elicited);
 }
 
 /* A URL is shown now and ends somewhere else: who saw it is told of that. */
@@ -180,13 +180,15 @@ static void note_elicited(struct bridge *b, struct json_span params, struct str 
 {
     static const struct str path[] = { S("elicitationId") };
     struct json_span id = mcp_message_find(params, path, COUNT(path));
+    struct elicited *oldest = LIST_FIRST(&b->elicited, struct elicited, link);
     struct elicited *e;
     char *at;
 
     if (id.type != JSON_STRING || !id.text.ptr || id.text.len > OFFER_MAX_URI)
         return;
-    if (b->elicited_count == BRIDGE_ELICITED)
-        elicited_free(b, LIST_FIRST(&b->elicited, struct elicited, link));
+    if (oldest && b->elicited_count == BRIDGE_ELICITED)
+        // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed has left the list
+        bridge_elicited_end(b, oldest);
     e = xcalloc(1, sizeof(*e) + id.text.len + whom.len);
     at = (char *)(e + 1);
     e->id = keep_str(&at, id.text);
@@ -203,11 +205,6 @@ struct elicited *bridge_elicited(const struct bridge *b, struct str id)
         if (str_eq(e->id, id))
             return e;
     return NULL;
-}
-
-void bridge_elicited_end(struct bridge *b, struct elicited *elicited)
-{
-    elicited_free(b, elicited);
 }
 
 /* ELIC-07: those that an error names are asked like any other. */
@@ -356,5 +353,5 @@ void bridge_drop_asked(struct bridge *b)
     LIST_FOREACH(asked, &b->asked, link)
         asked_free(asked);
     LIST_FOREACH(e, &b->elicited, link)
-        elicited_free(b, e);
+        bridge_elicited_end(b, e);
 }
