@@ -6,7 +6,8 @@
 #include "mcp/message.h"
 #include "mcp/result.h"
 
-#define SERVER_INFO S("io.modelcontextprotocol/serverInfo")
+#define SERVER_INFO  S("io.modelcontextprotocol/serverInfo")
+#define RELATED_TASK S("io.modelcontextprotocol/related-task")
 
 static struct json_span find(struct json_span object, struct str name)
 {
@@ -38,10 +39,11 @@ static struct str task_name(struct json_span key, bool is_modern_to)
     return (struct str){};
 }
 
-static bool is_task_only_modern(struct json_span key)
+/* What an end adds to a task has a place of its own in either era. */
+static bool is_beside_task(struct json_span key)
 {
     static const struct str names[] = { S("resultType"), S("result"), S("error"),
-                                        S("inputRequests") };
+                                        S("inputRequests"), S("_meta") };
 
     for (size_t i = 0; i < COUNT(names); i++)
         if (json_string_is(key, names[i]))
@@ -49,22 +51,37 @@ static bool is_task_only_modern(struct json_span key)
     return false;
 }
 
-/* The members of a task, renamed. */
-static void put_task(struct json_writer *w, struct json_span task, bool is_modern_to)
+/* A tool that failed has failed as a task, too, where the eras differ: the modern one
+ * calls that completed (TASK-16). */
+static bool is_tool_error(struct json_span task)
+{
+    static const struct str path[] = { S("result"), S("isError") };
+    struct json_span flag = mcp_message_find(task, path, COUNT(path));
+
+    return flag.text.ptr && flag.type == JSON_TRUE;
+}
+
+void era_put_task(struct json_writer *w, struct json_span task, bool is_modern_to,
+                  struct str status)
 {
     struct json_scan scan;
     struct json_member m;
     enum err err;
 
+    if (!status.len && !is_modern_to && is_tool_error(task))
+        status = S("failed");
     json_scan_init(&scan, task.text, JSON_MAX_DEPTH);
     err = json_object_begin(&scan);
     while (!err && json_object_next(&scan, &m, &err)) {
         struct str name = task_name(m.key, is_modern_to);
 
-        if (!is_modern_to && is_task_only_modern(m.key))
+        if (is_beside_task(m.key))
             continue;
         json_key(w, name.len ? name : m.key.text);
-        json_span(w, m.value);
+        if (status.len && json_string_is(m.key, S("status")))
+            json_str(w, status);
+        else
+            json_span(w, m.value);
     }
 }
 
@@ -80,7 +97,7 @@ static bool put_as_task(struct json_writer *w, const struct era_change *change,
                    is_of(find(made, S("taskId")), JSON_STRING))) {
         if (change->is_modern_to)
             json_put_str(w, S("resultType"), is_get ? S("complete") : S("task"));
-        put_task(w, is_get ? result : made, change->is_modern_to);
+        era_put_task(w, is_get ? result : made, change->is_modern_to, S(""));
         return true;
     }
     if (change->is_modern_to || !is_of(type, JSON_STRING) ||
@@ -88,7 +105,7 @@ static bool put_as_task(struct json_writer *w, const struct era_change *change,
         return false;
     json_key(w, S("task"));
     json_object_open(w);
-    put_task(w, result, false);
+    era_put_task(w, result, false, S(""));
     json_object_close(w);
     return true;
 }
@@ -142,7 +159,7 @@ static void put_tools(struct json_writer *w, const struct era_change *change,
 /* --- results --- */
 
 /* Strict old clients refuse members that they do not know on empty results. */
-static bool is_only_server(struct json_span meta)
+static bool is_only(struct json_span meta, struct str name)
 {
     struct json_scan scan;
     struct json_member m;
@@ -151,33 +168,42 @@ static bool is_only_server(struct json_span meta)
     json_scan_init(&scan, meta.text, JSON_MAX_DEPTH);
     err = json_object_begin(&scan);
     while (!err && json_object_next(&scan, &m, &err))
-        if (!json_string_is(m.key, SERVER_INFO))
+        if (!json_string_is(m.key, name))
             return false;
     return true;
 }
 
-/* serverInfo, which only modern results have. */
+static void put_added(struct json_writer *w, const struct era_change *change)
+{
+    json_key(w, change->is_modern_to ? SERVER_INFO : RELATED_TASK);
+    if (change->is_modern_to) {
+        json_raw(w, change->server);
+        return;
+    }
+    json_object_open(w);
+    json_put_str(w, S("taskId"), change->task);
+    json_object_close(w);
+}
+
+/* serverInfo, which only modern results have; and, which only legacy ones have, of which
+ * task they are (TASK-11). */
 static void put_meta(struct json_writer *w, const struct era_change *change,
                      struct json_span meta)
 {
-    static const struct str server[] = { SERVER_INFO };
-    bool is_object = is_of(meta, JSON_OBJECT);
-    bool is_added = change->is_modern_to && change->server.len &&
-                    !(is_object && find(meta, SERVER_INFO).text.ptr);
+    struct str without = change->is_modern_to ? RELATED_TASK : SERVER_INFO;
+    struct str own = change->is_modern_to ? SERVER_INFO : RELATED_TASK;
+    struct str known = change->is_modern_to ? change->server : change->task;
+    bool is_kept = is_of(meta, JSON_OBJECT) && !is_only(meta, without);
+    bool is_added = known.len && !find(meta, own).text.ptr;
 
-    if (is_object && !change->is_modern_to && is_only_server(meta))
-        return;
-    if (!is_object && !is_added)
+    if (!is_kept && !is_added)
         return;
     json_key(w, S("_meta"));
     json_object_open(w);
-    if (is_object)
-        json_put_members(w, meta.text,
-                         (struct str_list){ server, change->is_modern_to ? 0 : 1 });
-    if (is_added) {
-        json_key(w, SERVER_INFO);
-        json_raw(w, change->server);
-    }
+    if (is_kept)
+        json_put_members(w, meta.text, (struct str_list){ &without, 1 });
+    if (is_added)
+        put_added(w, change);
     json_object_close(w);
 }
 
@@ -215,8 +241,9 @@ static void put_changed(struct buf *out, const struct era_change *change,
     json_object_open(&w);
     if (str_eq(change->method, S("tasks/cancel")) && change->is_modern_to) {
         /* The extension answers this with nothing. */
-    } else if (!put_as_task(&w, change, result)) {
-        put_members(&w, change, result);
+    } else {
+        if (!put_as_task(&w, change, result))
+            put_members(&w, change, result);
         put_meta(&w, change, find(result, S("_meta")));
     }
     json_object_close(&w);

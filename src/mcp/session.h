@@ -141,7 +141,8 @@ struct mcp_call {
     struct str params; /* an object, or "". Its _meta stays, but for what is ours */
     struct str tool;   /* tools/call: the tool as it stood in tools/list, for headers
                         * and tasks; "": not known */
-    enum mcp_call_task task; /* PASSED_ON: `params.task` is the caller's own business */
+    enum mcp_call_task task; /* PASSED_ON: it is to run as one, which is the caller's own
+                              * business; `params.task`, or {} where there is none */
     uint64_t timeout_ms;     /* 0: the default */
     struct mcp_call_ops ops;
     void *user;

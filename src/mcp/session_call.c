@@ -217,6 +217,20 @@ static void on_call_answer(struct mcp_session *session, struct call *call,
 
 /* --- sending --- */
 
+/* A modern server decides for itself what runs as a task. */
+static bool passes_task(const struct mcp_session *session, const struct call *call)
+{
+    return call->task == TASK_PASSED_ON && !session_is_modern(session);
+}
+
+static bool names_task(const struct mcp_session *session, const struct call *call)
+{
+    struct json_span params = { .type = JSON_OBJECT, .text = call->params };
+
+    return passes_task(session, call) && call->params.len &&
+           mcp_message_find(params, (struct str[]){ S("task") }, 1).text.ptr;
+}
+
 /* `task` is the caller's own business, or the session's; a state and answers are those of
  * the last round. */
 static enum err call_send(struct mcp_session *session, struct call *call, struct str more)
@@ -235,10 +249,10 @@ static enum err call_send(struct mcp_session *session, struct call *call, struct
     enum err err;
 
     call->is_augmented = task_is_needed(session, call);
-    if (call->is_augmented)
-        change.more = S("\"task\":{}");
-    if (call->task == TASK_PASSED_ON)
+    if (names_task(session, call))
         change.without.count--;
+    else if (call->is_augmented || passes_task(session, call))
+        change.more = S("\"task\":{}");
     order.params = session_params(session, &change);
     err = errand_send(session, &order, &call->errand);
     if (!err)
@@ -248,10 +262,12 @@ static enum err call_send(struct mcp_session *session, struct call *call, struct
 
 static enum err call_begin(struct mcp_session *session, struct call *call)
 {
-    bool is_followed =
-        session_is_modern(session) && str_eq(call->method, S("tasks/result"));
-
-    return is_followed ? task_follow(session, call) : call_send(session, call, S(""));
+    call->is_follower = str_eq(call->method, S("tasks/result"));
+    if (call->is_follower)
+        task_name(call);
+    return call->is_follower && session_is_modern(session)
+               ? task_follow(session, call)
+               : call_send(session, call, S(""));
 }
 
 void call_resend(struct mcp_session *session, struct call *call, struct str more)
@@ -320,10 +336,11 @@ enum err mcp_session_call(struct mcp_session *session, const struct mcp_call *ca
 
 /* --- cancelling --- */
 
-/* The server is told that nobody waits. A task is cancelled as one (CANC-03). */
+/* The server is told that nobody waits. A task is cancelled as one (CANC-03), but not by
+ * who only waits for its result: it is its owner's, who may ask again. */
 static void call_off(struct mcp_session *session, struct call *call, struct str reason)
 {
-    if (call->task_id || call->is_augmented)
+    if (!call->is_follower && (call->task_id || call->is_augmented))
         task_cancel(session, call);
     else if (call->errand)
         session_call_off(session, TAKE(call->errand), reason);

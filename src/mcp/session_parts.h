@@ -156,7 +156,9 @@ void round_done(struct round *round);
 bool task_is_needed(const struct mcp_session *session, const struct call *call);
 /* Whether a result is no result but a task, which is polled from now on. */
 bool task_hear(struct mcp_session *session, struct call *call, struct json_span result);
-/* tasks/result, which a modern server does not know. */
+/* tasks/result: the task that it names is the one whose questions belong to it. */
+void task_name(struct call *call);
+/* … which a modern server does not know. ERR_INVALID: it names none. */
 enum err task_follow(struct mcp_session *session, struct call *call);
 /* Nobody waits for it. */
 void task_cancel(struct mcp_session *session, struct call *call);

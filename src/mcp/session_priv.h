@@ -89,6 +89,7 @@ struct call {
     void (*on_wake)(struct mcp_session *session, struct call *call);
     struct round round;
     bool is_augmented; /* sent with `task` */
+    bool is_follower;  /* tasks/result: the task was there before */
     char *task_id;     /* as it stood, quotes included; NULL: it runs as no task */
     uint64_t poll_ms;
     struct buf refusal; /* FATE_REFUSED: what the owner gets, a result or an error */

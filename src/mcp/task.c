@@ -244,12 +244,16 @@ bool task_hear(struct mcp_session *session, struct call *call, struct json_span 
     return true;
 }
 
-enum err task_follow(struct mcp_session *session, struct call *call)
+void task_name(struct call *call)
 {
     struct json_span params = { .type = JSON_OBJECT, .text = call->params };
 
-    if (!call->task_id && call->params.len)
+    if (call->params.len)
         keep_id(call, find(params, S("taskId")));
+}
+
+enum err task_follow(struct mcp_session *session, struct call *call)
+{
     if (!call->task_id)
         return ERR_INVALID;
     call->poll_ms = POLL_MS;

@@ -16,6 +16,7 @@ static struct era_change change_of(struct str method, enum way way)
         struct era_change){ .method = method,
                             .server = S(SERVER),
                             .uri = S("a:\"b"),
+                            .task = str_eq(method, S("tasks/result")) ? S("t") : S(""),
                             .is_modern_from = way == TO_LEGACY || way == MODERN_TO_MODERN,
                             .is_modern_to = way == TO_MODERN || way == MODERN_TO_MODERN };
 }
@@ -68,13 +69,26 @@ TEST(a_result_looks_as_the_era_of_its_reader_has_it)
         { TO_MODERN, S("tools/call"),
           S("{\"task\":{\"taskId\":\"t\",\"ttl\":null,\"pollInterval\":5}}"),
           S("{\"resultType\":\"task\",\"taskId\":\"t\",\"ttlMs\":null,"
-            "\"pollIntervalMs\":5}") },
+            "\"pollIntervalMs\":5,\"_meta\":{" INFO "}}") },
         { TO_LEGACY, S("tasks/get"),
           S("{\"resultType\":\"complete\",\"taskId\":\"t\",\"status\":\"completed\","
             "\"ttlMs\":9,\"result\":{\"content\":[]}}"),
           S("{\"taskId\":\"t\",\"status\":\"completed\",\"ttl\":9}") },
         { TO_MODERN, S("tasks/get"), S("{\"taskId\":\"t\",\"ttl\":9}"),
-          S("{\"resultType\":\"complete\",\"taskId\":\"t\",\"ttlMs\":9}") },
+          S("{\"resultType\":\"complete\",\"taskId\":\"t\",\"ttlMs\":9,"
+            "\"_meta\":{" INFO "}}") },
+        { TO_LEGACY, S("tasks/get"),
+          S("{\"taskId\":\"t\",\"status\":\"completed\",\"result\":{\"isError\":true},"
+            "\"_meta\":{" INFO "}}"),
+          S("{\"taskId\":\"t\",\"status\":\"failed\"}") },
+        /* TASK-11 */
+        { TO_LEGACY, S("tasks/result"),
+          S("{\"resultType\":\"complete\",\"_meta\":{" INFO "}}"),
+          S("{\"_meta\":{\"io.modelcontextprotocol/related-task\":"
+            "{\"taskId\":\"t\"}}}") },
+        { TO_MODERN, S("tools/call"),
+          S("{\"_meta\":{\"io.modelcontextprotocol/related-task\":{}}}"),
+          S("{\"resultType\":\"complete\",\"_meta\":{" INFO "}}") },
         { TO_MODERN, S("tasks/cancel"), S("{\"taskId\":\"t\"}"),
           S("{\"resultType\":\"complete\"}") },
     };

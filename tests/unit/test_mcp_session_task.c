@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that run as tasks, in both eras. */
+#include <string.h>
+
 #include "fake_carrier.h"
 #include "harness.h"
 
@@ -63,6 +65,65 @@ TEST(a_tool_runs_as_a_task_only_where_it_must)
         fake.is_brief = true;
         call(&fake, c->tool, c->task);
         CHECK_STR(fake_carrier_sent(&fake), str_of(c->sent));
+        fake_carrier_done(&fake);
+    }
+}
+
+TEST(a_task_that_is_passed_on_is_one_whether_the_caller_says_so_or_not)
+{
+    static const struct {
+        const struct mcp_session_settings *settings;
+        struct str params;
+        const char *sent;
+    } cases[] = {
+        { &legacy, S("{\"name\":\"a\"}"), "2 tools/call {\"name\":\"a\",\"task\":{}}\n" },
+        { &legacy, S("{\"task\":{\"ttl\":5}}"), "2 tools/call {\"task\":{\"ttl\":5}}\n" },
+        { &modern, S("{\"name\":\"a\",\"task\":{}}"),
+          "\"params\":{\"name\":\"a\",\"_meta" },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct fake_carrier fake;
+        uint64_t id;
+
+        fake_carrier_ready(&fake, c->settings, can_tasks);
+        fake.is_brief = c->settings == &legacy;
+        CHECK_INT(mcp_session_call(fake.session,
+                                   &(struct mcp_call){ .method = S("tools/call"),
+                                                       .params = c->params,
+                                                       .task = TASK_PASSED_ON,
+                                                       .ops = fake_carrier_call_ops,
+                                                       .user = &fake },
+                                   fake.now_ms, &id),
+                  OK);
+        CHECK(strstr(fake_carrier_sent(&fake).ptr, c->sent));
+        fake_carrier_done(&fake);
+    }
+}
+
+/* Who waits for a result and goes leaves the task alone: its owner may ask again. */
+TEST(a_task_outlives_who_waits_for_its_result)
+{
+    static const struct mcp_session_settings *const eras[] = { &legacy, &modern };
+
+    for (size_t i = 0; i < 2; i++) {
+        struct fake_carrier fake;
+        uint64_t id;
+
+        fake_carrier_ready(&fake, eras[i], can_tasks);
+        fake.is_terse = true;
+        CHECK_INT(mcp_session_call(fake.session,
+                                   &(struct mcp_call){ .method = S("tasks/result"),
+                                                       .params = S("{\"taskId\":\"t\"}"),
+                                                       .ops = fake_carrier_call_ops,
+                                                       .user = &fake },
+                                   fake.now_ms, &id),
+                  OK);
+        (void)fake_carrier_sent(&fake);
+        mcp_session_cancel(fake.session, id, S("gone"), fake.now_ms);
+        fake_carrier_tick(&fake, 1);
+        CHECK(!strstr(fake_carrier_sent(&fake).ptr, "tasks/cancel"));
+        CHECK(str_starts(fake_carrier_told(&fake), S("cancelled")));
         fake_carrier_done(&fake);
     }
 }
