@@ -255,6 +255,7 @@ static uint64_t due_ms(const struct bridge *b)
         bridged_due_ms(b),
         relist_due_ms(b),
         missing_due_ms(b),
+        inputs_due_ms(b),
         b->is_leaving ? loop_now_ms(b->means.loop) + LEAVE_LOOK_MS : UINT64_MAX,
     };
     uint64_t due = UINT64_MAX;
@@ -300,6 +301,7 @@ static void on_fire(struct loop_timer *timer)
     bridged_retry(b);
     relist_tick(b);
     missing_tick(b);
+    inputs_tick(b);
     if (!has_left(b))
         bridge_settle(b);
 }
@@ -352,7 +354,7 @@ static struct bridged *call_of(const struct bridge *b, const struct server_order
 {
     void *user = order ? server_order_user(order) : NULL;
 
-    return user != b ? user : NULL;
+    return user == b || input_waits(b, order) ? NULL : user;
 }
 
 static void on_notification(void *user, const struct mcp_message *message,
@@ -368,8 +370,14 @@ static void on_question(void *user, const struct server_question *from)
 {
     struct bridge *b = user;
 
-    bridge_ask(b, from->question, call_of(b, from->order));
+    bridge_ask(b, from->question, call_of(b, from->order), input_task(b, from));
     bridge_settle(b);
+}
+
+static void on_late_progress(void *user, struct server_origin of, struct json_span params)
+{
+    owned_task_progress(user, of, params);
+    bridge_settle(user);
 }
 
 static void on_question_gone(void *user, struct mcp_question *question)
@@ -412,6 +420,7 @@ static const struct supervisor_ops supervisor_ops = {
     .on_state = on_state,
     .on_facts = on_facts,
     .on_notification = on_notification,
+    .on_late_progress = on_late_progress,
     .on_question = on_question,
     .on_question_gone = on_question_gone,
     .on_log = on_log,
@@ -611,6 +620,7 @@ void bridge_free(struct bridge *bridge)
     bridge_drop_calls(bridge);
     bridge_drop_asked(bridge);
     guests_free(bridge);
+    owned_tasks_free(bridge);
     missing_free(bridge);
     if (bridge->occupant)
         occupant_free(bridge->occupant);

@@ -22,6 +22,7 @@ void bridged_free(struct bridged *call)
     b->answer_bytes -= call->answer.len;
     free((char *)(uintptr_t)call->answer.ptr);
     free((char *)(uintptr_t)call->payload.ptr);
+    free(call->looked);
     free(call);
 }
 

@@ -29,7 +29,7 @@ static void asked_free(struct asked *asked)
     free(asked);
 }
 
-static void refuse(struct bridge *b, struct mcp_question *question, int64_t code,
+void bridge_refuse(struct bridge *b, struct mcp_question *question, int64_t code,
                    struct str message)
 {
     CLEANUP(rpc_reply_done) struct rpc_reply reply;
@@ -125,7 +125,7 @@ static void refuse_unfit(struct bridge *b, struct mcp_question *question,
     b->counts.dropped++;
     bridge_note(b, "its " STR_FMT " was refused: " STR_FMT, STR_ARG(question->method),
                 STR_ARG(buf_str(&message)));
-    refuse(b, question, RPC_INVALID_PARAMS, buf_str(&message));
+    bridge_refuse(b, question, RPC_INVALID_PARAMS, buf_str(&message));
 }
 
 static size_t scratch_bytes(struct str text)
@@ -133,19 +133,26 @@ static size_t scratch_bytes(struct str text)
     return text.len * BRIDGE_TREE + (1 << 16);
 }
 
+enum err bridge_fit(const struct mcp_question *question, struct str result,
+                    struct buf *out, struct buf *why)
+{
+    struct question_asked asked = { question->method, question->params };
+    CLEANUP(arena_done) struct arena scratch;
+
+    arena_init(&scratch, scratch_bytes(question->params) + scratch_bytes(result));
+    return question_put_answer(out, &asked, result, &scratch, why);
+}
+
 /* The server gets what fits its question, or an error. */
 static void give_result(struct bridge *b, struct mcp_question *question,
                         struct str result)
 {
-    struct question_asked asked = { question->method, question->params };
-    CLEANUP(arena_done) struct arena scratch;
     CLEANUP(buf_done) struct buf out;
     CLEANUP(buf_done) struct buf why;
 
-    arena_init(&scratch, scratch_bytes(question->params) + scratch_bytes(result));
     buf_init(&out, BRIDGE_ANSWERS);
     buf_init(&why, QUESTION_WHY);
-    if (question_put_answer(&out, &asked, result, &scratch, &why))
+    if (bridge_fit(question, result, &out, &why))
         refuse_unfit(b, question, "the answer does not fit", &why);
     else
         supervisor_answer(b->supervisor, question, S("result"), buf_str(&out));
@@ -164,8 +171,8 @@ static void on_done(void *user, const struct outcome *outcome)
     else if (outcome->type == ASK_ERROR)
         supervisor_answer(b->supervisor, question, S("error"), outcome->json.text);
     else
-        refuse(b, question, RPC_INTERNAL,
-               outcome->message.len ? outcome->message : S("nobody answered"));
+        bridge_refuse(b, question, RPC_INTERNAL,
+                      outcome->message.len ? outcome->message : S("nobody answered"));
 }
 
 void bridge_elicited_end(struct bridge *b, struct elicited *elicited)
@@ -234,8 +241,9 @@ bool bridge_elicits(struct bridge *b, struct json_span error, struct str whom,
     return true;
 }
 
-static void ask(struct bridge *b, struct mcp_question *question,
-                const struct bridged *call)
+/* `about`: the envelope that it belongs to. */
+static void ask(struct bridge *b, struct mcp_question *question, struct str whom,
+                struct str about)
 {
     struct asked *asked = xcalloc(1, sizeof(*asked));
     const char *why = NULL;
@@ -245,10 +253,10 @@ static void ask(struct bridge *b, struct mcp_question *question,
     asked->bridge = b;
     asked->question = question;
     err = occupant_request(b->occupant,
-                           &(struct asking){ .to = call->to[0],
+                           &(struct asking){ .to = whom,
                                              .method = question->method,
                                              .params = question->params,
-                                             .correlation_id = call->request_id,
+                                             .correlation_id = about,
                                              .how = ASK_CALL,
                                              .timeout_ms = BRIDGE_QUESTION_MS,
                                              .ops.on_done = on_done,
@@ -256,16 +264,15 @@ static void ask(struct bridge *b, struct mcp_question *question,
                            bridge_now(b), &id, &why);
     if (err) {
         free(asked);
-        refuse(b, question, RPC_INTERNAL, str_of(why ? why : err_name(err)));
+        bridge_refuse(b, question, RPC_INTERNAL, str_of(why ? why : err_name(err)));
         return;
     }
     asked->id_len = id.len;
     memcpy(asked->id, id.ptr, id.len);
     list_append(&b->asked, &asked->link);
     if (str_eq(question->method, S("elicitation/create")))
-        note_elicited(b,
-                      (struct json_span){ .type = JSON_OBJECT, .text = question->params },
-                      call->to[0]);
+        note_elicited(
+            b, (struct json_span){ .type = JSON_OBJECT, .text = question->params }, whom);
 }
 
 /* clang-format off */
@@ -283,15 +290,15 @@ static bool is_question(struct str method)
 }
 
 /* SAMP-05, ELIC-12: a call asks a few things at once, and then one a second. */
-static bool is_too_often(const struct bridge *b, struct bridged *call)
+static bool is_too_often(const struct bridge *b, uint64_t *asked_ms)
 {
     uint64_t now = loop_now_ms(b->means.loop);
 
-    if (call->asked_ms < now)
-        call->asked_ms = now;
-    if (call->asked_ms - now >= (uint64_t)BRIDGE_ASKED_AHEAD * BRIDGE_ASKED_MS)
+    if (*asked_ms < now)
+        *asked_ms = now;
+    if (*asked_ms - now >= (uint64_t)BRIDGE_ASKED_AHEAD * BRIDGE_ASKED_MS)
         return true;
-    call->asked_ms += BRIDGE_ASKED_MS;
+    *asked_ms += BRIDGE_ASKED_MS;
     return false;
 }
 
@@ -303,7 +310,20 @@ static bool is_fit(const struct mcp_question *question, struct buf *why)
     return !question_check(question->method, question->params, &scratch, why);
 }
 
-void bridge_ask(struct bridge *b, struct mcp_question *question, struct bridged *call)
+/* A modern owner of a legacy task is not asked: he looks (ML-11). */
+static void ask_one(struct bridge *b, struct mcp_question *question,
+                    const struct bridged *call, struct owned_task *task)
+{
+    if (task && task->is_modern)
+        input_add(task, question);
+    else if (call)
+        ask(b, question, call->to[0], call->request_id);
+    else
+        ask(b, question, task->owner, task->request_id);
+}
+
+void bridge_ask(struct bridge *b, struct mcp_question *question, struct bridged *call,
+                struct owned_task *task)
 {
     bool wants_roots = str_eq(question->method, S("roots/list"));
     CLEANUP(buf_done) struct buf why;
@@ -311,24 +331,25 @@ void bridge_ask(struct bridge *b, struct mcp_question *question, struct bridged 
     buf_init(&why, QUESTION_WHY);
     b->counts.questions++;
     if (!is_question(question->method)) {
-        refuse(b, question, RPC_METHOD_NOT_FOUND, S("method not found"));
-    } else if (wants_roots && (has_roots(b) || !call)) {
+        bridge_refuse(b, question, RPC_METHOD_NOT_FOUND, S("method not found"));
+    } else if (wants_roots && (has_roots(b) || (!call && !task))) {
         answer_roots(b, question);
-    } else if (!call) {
+    } else if (!call && !task) {
         b->counts.dropped++;
         bridge_note(b, "its " STR_FMT " was refused: it cannot be told whose call it is",
                     STR_ARG(question->method));
-        refuse(b, question, RPC_INTERNAL,
-               S("it cannot be told whose call this belongs to; use mode per-caller"));
-    } else if (call->is_unwanted) {
-        refuse(b, question, RPC_INTERNAL, S("the caller has gone"));
-    } else if (is_too_often(b, call)) {
+        bridge_refuse(
+            b, question, RPC_INTERNAL,
+            S("it cannot be told whose call this belongs to; use mode per-caller"));
+    } else if (call && call->is_unwanted) {
+        bridge_refuse(b, question, RPC_INTERNAL, S("the caller has gone"));
+    } else if (is_too_often(b, task ? &task->asked_ms : &call->asked_ms)) {
         b->counts.dropped++;
-        refuse(b, question, RPC_INTERNAL, S("this call asks too often"));
+        bridge_refuse(b, question, RPC_INTERNAL, S("this call asks too often"));
     } else if (!is_fit(question, &why)) {
         refuse_unfit(b, question, "the question cannot be asked", &why);
     } else {
-        ask(b, question, call);
+        ask_one(b, question, call, task);
     }
 }
 
@@ -337,7 +358,7 @@ void bridge_unask(struct bridge *b, struct mcp_question *question)
     struct asked *asked = find(b, question);
     struct str id;
 
-    if (!asked)
+    if (input_gone(b, question) || !asked)
         return;
     id = (struct str){ asked->id, asked->id_len };
     occupant_forget(b->occupant, id);

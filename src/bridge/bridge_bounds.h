@@ -29,5 +29,6 @@ enum {
     BRIDGE_PRESS_MS = 100,         /* one for which there was no room */
     BRIDGE_TTL_MS = 24 * 3600'000, /* a list that is to hold longer has no time */
     BRIDGE_LIST_MS = 30'000,       /* for one page of a list */
+    BRIDGE_PROGRESS_MS = 100,      /* of a task is told no more often */
     BRIDGE_TASK_MS = 3600'000,     /* a task that has no time to live */
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is remembered of participants: the level of messages that each wants, resources
- * they subscribed to, tasks that are theirs. All of it is bounded, and goes with them but
- * for tasks: whoever comes back may ask for those, as long as they live.
+ * they subscribed to. All of it is bounded, and goes with them.
  */
 #include <stdlib.h>
 
@@ -10,7 +9,6 @@
 #include "base/xalloc.h"
 #include "bridge/bridge_priv.h"
 #include "participant/keep.h"
-#include "participant/pick.h"
 
 /* --- guests --- */
 
@@ -151,110 +149,6 @@ void guests_watch_again(struct bridge *b)
     }
 }
 
-/* --- tasks --- */
-
-static void drop_task(struct bridge *b, struct owned_task *task)
-{
-    list_remove(&task->link);
-    b->task_count--;
-    free(task);
-}
-
-static void drop_late_tasks(struct bridge *b)
-{
-    uint64_t now = loop_now_ms(b->means.loop);
-    struct owned_task *task;
-
-    LIST_FOREACH(task, &b->tasks, link)
-        if (task->until_ms <= now)
-            drop_task(b, task);
-}
-
-static void make_room(struct bridge *b)
-{
-    struct owned_task *task;
-
-    LIST_FOREACH(task, &b->tasks, link) {
-        if (b->task_count < BRIDGE_TASKS)
-            return;
-        drop_task(b, task);
-    }
-}
-
-static struct owned_task *find_task(const struct bridge *b, struct str id)
-{
-    struct owned_task *task;
-
-    LIST_FOREACH(task, &b->tasks, link)
-        if (str_eq(task->id, id))
-            return task;
-    return NULL;
-}
-
-/* Legacy: { task: { taskId, … } }; modern: { resultType: "task", taskId, … }. */
-static struct json_span task_of(struct json_span result)
-{
-    struct json_span task = {};
-
-    if (PICK(result, { S("task"), &task }) && pick_is(task, JSON_OBJECT))
-        return task;
-    return result;
-}
-
-void owned_task_note(struct bridge *b, struct str owner, struct json_span result)
-{
-    struct json_span span = task_of(result), id = {}, ttl = {};
-    uint64_t ms = BRIDGE_TASK_MS;
-    struct owned_task *task;
-    char *at;
-
-    if (!PICK(span, { S("taskId"), &id }, { S("ttl"), &ttl }) ||
-        !pick_is(id, JSON_STRING) || id.has_escape || find_task(b, id.text))
-        return;
-    if (pick_is(ttl, JSON_NUMBER) && str_to_u64(ttl.text, 24ULL * BRIDGE_TASK_MS, &ms))
-        ms = BRIDGE_TASK_MS;
-    drop_late_tasks(b);
-    make_room(b);
-    task = xcalloc(1, sizeof(*task) + id.text.len + owner.len + span.text.len);
-    at = (char *)(task + 1);
-    task->id = keep_str(&at, id.text);
-    task->owner = keep_str(&at, owner);
-    task->json = keep_str(&at, span.text);
-    task->until_ms = loop_now_ms(b->means.loop) + ms;
-    list_append(&b->tasks, &task->link);
-    b->task_count++;
-}
-
-struct str owned_task_owner(const struct bridge *b, struct str id)
-{
-    const struct owned_task *task = find_task(b, id);
-
-    return task ? task->owner : S("");
-}
-
-bool owned_task_is_of(const struct bridge *b, struct str owner, struct str id)
-{
-    return id.len && str_eq(owned_task_owner(b, id), owner);
-}
-
-void owned_task_put_list(struct bridge *b, struct str owner, struct buf *out)
-{
-    const struct owned_task *task;
-    struct json_writer w;
-
-    drop_late_tasks(b);
-    json_write_init(&w, out);
-    json_object_open(&w);
-    json_key(&w, S("tasks"));
-    json_array_open(&w);
-    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed has left the list
-    LIST_FOREACH(task, &b->tasks, link)
-        if (str_eq(task->owner, owner))
-            json_raw(&w, task->json);
-    json_array_close(&w);
-    json_object_close(&w);
-}
-
 /* --- leaving --- */
 
 void guest_gone(struct bridge *b, struct str id)
@@ -271,11 +165,8 @@ void guest_gone(struct bridge *b, struct str id)
 
 void guests_free(struct bridge *b)
 {
-    struct owned_task *task;
     struct guest *guest;
 
-    LIST_FOREACH(task, &b->tasks, link)
-        drop_task(b, task);
     LIST_FOREACH(guest, &b->guests, link)
         drop_guest(b, guest);
 }

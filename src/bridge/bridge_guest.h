@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a bridge remembers of participants: levels of messages, subscriptions, tasks.
+ * What a bridge remembers of participants: levels of messages, subscriptions.
  */
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/list.h"
 #include "base/str.h"
-#include "json/scan.h"
 
 struct bridge;
 
-/* What is remembered of a participant that has a level, subscriptions or tasks. */
+/* What is remembered of a participant that has a level or subscriptions. */
 struct guest {
     struct link link;
     struct str id; /* behind the struct */
@@ -28,13 +25,6 @@ struct watched {
     struct str uri; /* behind the struct */
 };
 
-/* A task whose owner polls it. */
-struct owned_task {
-    struct link link; /* oldest first */
-    struct str id, owner, json;
-    uint64_t until_ms; /* monotonic */
-};
-
 struct guest *guest_find(const struct bridge *b, struct str id);
 struct guest *guest_get(struct bridge *b, struct str id); /* NULL: too many */
 void guest_gone(struct bridge *b, struct str id);
@@ -43,9 +33,3 @@ enum err guest_watch(struct bridge *b, struct str id, struct str uri);
 void guest_unwatch(struct bridge *b, struct str id, struct str uri);
 void guests_watch_again(struct bridge *b); /* the server has been started anew */
 void guests_free(struct bridge *b);
-
-/* The task in this result (CreateTaskResult) belongs to him. */
-void owned_task_note(struct bridge *b, struct str owner, struct json_span result);
-bool owned_task_is_of(const struct bridge *b, struct str owner, struct str id);
-struct str owned_task_owner(const struct bridge *b, struct str id); /* or "" */
-void owned_task_put_list(struct bridge *b, struct str owner, struct buf *out);

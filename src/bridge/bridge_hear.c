@@ -50,8 +50,7 @@ void bridge_tell(struct bridge *b, struct str to, struct str method, struct str 
 
 /* --- progress --- */
 
-/* The caller's own token in place of ours (BR-02); all else as it stands. */
-static void put_params(struct buf *out, struct json_span params, struct str token)
+void bridge_put_progress(struct buf *out, struct json_span params, struct str token)
 {
     struct json_scan scan;
     struct json_member m;
@@ -85,7 +84,7 @@ void bridge_progress(struct bridged *call, struct json_span params)
     buf_init(&out, bridge_answer_bytes(b));
     if (call->is_unwanted)
         return;
-    put_params(&out, params, call->token);
+    bridge_put_progress(&out, params, call->token);
     if (!out.is_full)
         bridge_tell(b, call->to[0], S("notifications/progress"), buf_str(&out),
                     call->request_id);
@@ -160,16 +159,20 @@ static void hear_updated(struct bridge *b, const struct mcp_message *message,
             bridge_tell(b, guest->id, message->method, message->params.text, S(""));
 }
 
+/* TASK-12: nobody relies on it; who speaks of tasks in another way is not told. */
 static void hear_task(struct bridge *b, const struct mcp_message *message,
                       const struct bridged *)
 {
     CLEANUP(arena_done) struct arena arena;
-    struct str owner;
+    struct owned_task *task;
 
     arena_init(&arena, message->params.text.len + 4096);
-    owner = owned_task_owner(b, member_text(message, S("taskId"), &arena));
-    if (owner.len)
-        bridge_tell(b, owner, message->method, message->params.text, S(""));
+    task = owned_task_find(b, member_text(message, S("taskId"), &arena));
+    if (!task)
+        return;
+    owned_task_seen(task, message->params);
+    if (task->is_modern == (b->facts.era == ERA_MODERN))
+        bridge_tell(b, task->owner, message->method, message->params.text, S(""));
 }
 
 static void hear_elicited(struct bridge *b, const struct mcp_message *message,

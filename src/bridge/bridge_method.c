@@ -7,6 +7,8 @@
 #include "base/cleanup.h"
 #include "bridge/bridge_priv.h"
 #include "mcp/ability.h"
+#include "mcp/message.h"
+#include "mcp/question.h"
 #include "mcp/template.h"
 
 /* A request that is looked at. */
@@ -88,6 +90,33 @@ static struct str agree_on(struct str version)
     return mcp_versions[1];
 }
 
+#define TASKS_EXTENSION S("io.modelcontextprotocol/tasks")
+
+/* A legacy server's tasks are the extension to a modern reader. */
+static void put_capable(struct json_writer *w, const struct bridge *b)
+{
+    static const struct str anew[] = { S("tasks"), S("extensions") };
+    static const struct str tasks[] = { TASKS_EXTENSION };
+    struct json_span capable = capable_of(b);
+    struct json_span others = mcp_message_find(capable, &anew[1], 1);
+
+    json_key(w, S("capabilities"));
+    if (b->facts.era == ERA_MODERN || !ability_has_tasks(capable)) {
+        json_raw(w, capable.text);
+        return;
+    }
+    json_object_open(w);
+    json_put_members(w, capable.text, (struct str_list){ anew, COUNT(anew) });
+    json_key(w, anew[1]);
+    json_object_open(w);
+    if (others.text.ptr && others.type == JSON_OBJECT)
+        json_put_members(w, others.text, (struct str_list){ tasks, 1 });
+    json_key(w, tasks[0]);
+    json_raw(w, S("{}"));
+    json_object_close(w);
+    json_object_close(w);
+}
+
 static enum method_verdict initialize(struct ask *ask, const struct method *)
 {
     struct str version = text_param(ask, S("protocolVersion"));
@@ -115,8 +144,7 @@ static enum method_verdict discover(struct ask *ask, const struct method *)
     json_object_open(&w);
     json_put_strs(&w, S("supportedVersions"),
                   (struct str_list){ mcp_versions, MCP_VERSIONS });
-    json_key(&w, S("capabilities"));
-    json_raw(&w, or_object(ask->b->facts.capable));
+    put_capable(&w, ask->b);
     put_instructions(&w, ask->b);
     json_object_close(&w);
     return METHOD_ANSWERED;
@@ -196,15 +224,28 @@ static struct str objection(const struct listed *listed)
                : S("held: it has changed, and nobody has approved that");
 }
 
+/* A legacy caller says so of each call, a modern one of himself. */
+static bool wants_task(const struct ask *ask)
+{
+    static const struct str path[] = { S("_meta"),
+                                       S("io.modelcontextprotocol/clientCapabilities"),
+                                       S("extensions"), TASKS_EXTENSION };
+    const struct json *at = ask->request->params;
+
+    if (!rpc_is_modern(ask->request))
+        return json_find(at, S("task"));
+    for (size_t i = 0; at && i < COUNT(path); i++)
+        at = json_find(at, path[i]);
+    return at;
+}
+
 /* A task of the caller's own, where the server has such (TASK-03); one that has none
  * would ignore it (TASK-02). */
 static bool makes_task(const struct ask *ask, const struct method *m)
 {
-    const struct json *task = json_find(ask->request->params, S("task"));
-
-    if (!task || ask->b->facts.era == ERA_MODERN)
-        return task;
-    return m->type == OFFER_TOOL && ability_has_tasks(capable_of(ask->b));
+    if (m->type != OFFER_TOOL || !wants_task(ask))
+        return false;
+    return ask->b->facts.era == ERA_MODERN || ability_has_tasks(capable_of(ask->b));
 }
 
 /* What is called is what is listed: nothing else was looked at by anybody. */
@@ -221,9 +262,12 @@ static enum method_verdict call(struct ask *ask, const struct method *m)
     if (m->type == OFFER_TOOL)
         ask->order->tool = listed->json;
     ask->order->makes_task = makes_task(ask, m);
-    if (ask->order->makes_task && ask->b->facts.era != ERA_MODERN &&
-        !ability_runs_as_task(listed->json))
+    if (!ask->order->makes_task || ask->b->facts.era == ERA_MODERN ||
+        ability_runs_as_task(listed->json))
+        return METHOD_ORDERED;
+    if (!rpc_is_modern(ask->request))
         return fail(ask, RPC_METHOD_NOT_FOUND, S("this tool does not run as a task"));
+    ask->order->makes_task = false; /* the server decides, and this is its word */
     return METHOD_ORDERED;
 }
 
@@ -259,6 +303,36 @@ static enum method_verdict use_task(struct ask *ask, const struct method *m)
     return METHOD_ORDERED;
 }
 
+static struct str missing_of(const struct ask *ask, const struct method *m)
+{
+    return ability_missing(capable_of(ask->b), ask->b->facts.era == ERA_MODERN, m->name);
+}
+
+/* To a modern caller it is a wish, which a server may not be able to hear (ML-11). */
+static enum method_verdict cancel_task(struct ask *ask, const struct method *m)
+{
+    enum method_verdict verdict = use_task(ask, m);
+
+    return verdict == METHOD_ORDERED && missing_of(ask, m).len ? empty(ask) : verdict;
+}
+
+/* Legacy servers were asked by us, and are answered by us (ML-11). */
+static enum method_verdict update_task(struct ask *ask, const struct method *m)
+{
+    enum method_verdict verdict = use_task(ask, m);
+    const struct json *answers = json_find(ask->request->params, S("inputResponses"));
+    CLEANUP(buf_done) struct buf why;
+    struct owned_task *task;
+
+    buf_init(&why, QUESTION_WHY);
+    if (verdict != METHOD_ORDERED || ask->b->facts.era == ERA_MODERN)
+        return verdict;
+    if (!answers || answers->type != JSON_OBJECT)
+        return invalid(ask, S("inputResponses is no object"));
+    task = owned_task_find(ask->b, text_param(ask, m->member));
+    return inputs_answer(task, answers, &why) ? empty(ask) : invalid(ask, buf_str(&why));
+}
+
 static enum method_verdict pass_on(struct ask *, const struct method *)
 {
     return METHOD_ORDERED;
@@ -292,8 +366,8 @@ static const struct method methods[] = {
     { S("tasks/list"),               list_tasks,    0,              S(""),       true },
     { S("tasks/get"),                use_task,      0,              S("taskId"), false },
     { S("tasks/result"),             use_task,      0,              S("taskId"), true },
-    { S("tasks/cancel"),             use_task,      0,              S("taskId"), false },
-    { S("tasks/update"),             use_task,      0,              S("taskId"), false },
+    { S("tasks/cancel"),             cancel_task,   0,              S("taskId"), false },
+    { S("tasks/update"),             update_task,   0,              S("taskId"), false },
 };
 /* clang-format on */
 
@@ -346,10 +420,10 @@ static enum method_verdict refuse_missing(struct ask *ask, struct str missing)
 
 static enum method_verdict answer_known(struct ask *ask, const struct method *m)
 {
-    struct str missing =
-        ability_missing(capable_of(ask->b), ask->b->facts.era == ERA_MODERN, m->name);
+    struct str missing = missing_of(ask, m);
+    bool is_wish = m->answer == cancel_task && rpc_is_modern(ask->request);
 
-    return missing.len ? refuse_missing(ask, missing) : m->answer(ask, m);
+    return missing.len && !is_wish ? refuse_missing(ask, missing) : m->answer(ask, m);
 }
 
 enum method_verdict bridge_method(struct bridge *b, struct str caller,

@@ -10,7 +10,10 @@
  *     bridge_ask.c      what the server asks, and who is asked
  *     bridge_hear.c     notifications and progress of the server
  *     bridge_list.c     what the server offers: asked for, compared, told
- *     bridge_guest.c    what is remembered of callers: levels, subscriptions, tasks
+ *     bridge_guest.c    what is remembered of callers: levels, subscriptions
+ *     bridge_task.c     tasks of callers: whose they are, how far they are
+ *     bridge_input.c    … what they ask of modern owners, who are not asked but look
+ *     bridge_turn.c     … what is asked about them across the eras
  */
 #pragma once
 
@@ -26,6 +29,7 @@
 #include "bridge/bridge_bounds.h"
 #include "bridge/bridge_guest.h"
 #include "bridge/bridge_list.h"
+#include "bridge/bridge_task.h"
 #include "json/json.h"
 #include "json/scan.h"
 #include "mcp/rpc.h"
@@ -48,7 +52,9 @@ struct bridged {
     bool is_modern;
     bool is_open;       /* it names nobody: only what is worth telling is answered */
     bool is_unwanted;   /* cancelled, or its caller is gone: not answered */
-    bool makes_task;    /* params.task is the caller's own */
+    bool makes_task;    /* its task, if it becomes one, is the caller's own */
+    bool is_second;     /* tasks/cancel: it was, and is looked at now */
+    char *looked;       /* tasks/get: what it said, while its end is fetched; owned */
     struct str answer;  /* the payload, owned; UNSENT, SENT */
     char id[ASK_ID];    /* of its envelope: one, however often it is sent */
     size_t id_len;      /* 0: it was never sent */
@@ -65,6 +71,7 @@ struct bridged {
     size_t to_count;
     struct str token; /* of progress: JSON, or "" */
     struct str uri;   /* resources/read, or "" */
+    struct str task;  /* tasks/…: which, or "" */
 };
 
 /* A question that somebody was asked. */
@@ -146,6 +153,9 @@ void bridge_unpark(struct bridge *b);      /* it is known what the server is */
 void bridge_fail_parked(struct bridge *b); /* … or why that cannot be had */
 void bridge_caller_gone(struct bridge *b, struct str caller);
 void bridge_drop_calls(struct bridge *b);
+/* Another request about the task of a call, whose answer is the call's. */
+void bridged_order(struct bridged *call, struct str method);
+struct era_change bridged_change(const struct bridged *call);
 
 /* bridge_method.c: false: the server is to answer. */
 enum method_verdict { METHOD_ANSWERED, METHOD_PARKED, METHOD_ORDERED };
@@ -164,6 +174,11 @@ void bridged_retry(struct bridge *b); /* those that could not be sent */
 uint64_t bridged_due_ms(const struct bridge *b);
 void bridged_free(struct bridged *call);
 
+/* bridge_turn.c: what a server answers about a task, where the eras differ. True: the
+ * call is answered, or goes on. */
+bool bridge_turn_result(struct bridged *call, struct json_span result);
+bool bridge_turn_error(struct bridged *call, struct json_span error);
+
 /* bridge_missing.c */
 void missing_note(struct bridge *b, struct str id);
 void missing_back(struct bridge *b, struct str id); /* what waited for him is sent */
@@ -173,8 +188,14 @@ uint64_t missing_due_ms(const struct bridge *b);
 void missing_free(struct bridge *b);
 
 /* bridge_ask.c */
-/* `call`: that caused it; NULL: none, or it cannot be told which. */
-void bridge_ask(struct bridge *b, struct mcp_question *question, struct bridged *call);
+/* `call`, `task`: that caused it; both NULL: none, or it cannot be told which. */
+void bridge_ask(struct bridge *b, struct mcp_question *question, struct bridged *call,
+                struct owned_task *task);
+void bridge_refuse(struct bridge *b, struct mcp_question *question, int64_t code,
+                   struct str message);
+/* What the server is to get for this result. ERR_INVALID: it does not fit. */
+enum err bridge_fit(const struct mcp_question *question, struct str result,
+                    struct buf *out, struct buf *why);
 void bridge_roots_changed(struct bridge *b, struct str whose);
 void bridge_unask(struct bridge *b, struct mcp_question *question);
 void bridge_drop_asked(struct bridge *b);
@@ -190,6 +211,8 @@ int bridge_level(struct str name); /* of messages: 0 is debug; -1: none */
 void bridge_hear(struct bridge *b, const struct mcp_message *message,
                  const struct bridged *call);
 void bridge_progress(struct bridged *call, struct json_span params);
+/* The caller's own token in place of ours (BR-02); all else as it stands. */
+void bridge_put_progress(struct buf *out, struct json_span params, struct str token);
 /* To one participant, or with "" to everybody; `about`: the envelope that it belongs to.
  */
 void bridge_tell(struct bridge *b, struct str to, struct str method, struct str params,

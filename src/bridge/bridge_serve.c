@@ -24,6 +24,9 @@ static struct bridged *bridged_new(struct bridge *b, const struct heard *heard,
     struct str uri = str_eq(request->method, S("resources/read"))
                          ? json_text(json_find(request->params, S("uri")))
                          : S("");
+    struct str task = str_starts(request->method, S("tasks/"))
+                          ? json_text(json_find(request->params, S("taskId")))
+                          : S("");
     struct bridged *call;
     char *at;
 
@@ -31,7 +34,7 @@ static struct bridged *bridged_new(struct bridge *b, const struct heard *heard,
         return NULL;
     call = xcalloc(1, sizeof(*call) + keep_strs_size(to, to_count) + env->id.len +
                           env->kind.method.len + env->kind.context.len +
-                          request->id.text.len + token.len + uri.len);
+                          request->id.text.len + token.len + uri.len + task.len);
     at = (char *)(call + 1);
     call->bridge = b;
     call->is_modern = rpc_is_modern(request);
@@ -47,6 +50,7 @@ static struct bridged *bridged_new(struct bridge *b, const struct heard *heard,
         call->rpc_id.text = keep_str(&at, request->id.text);
     call->token = keep_str(&at, token);
     call->uri = keep_str(&at, uri);
+    call->task = keep_str(&at, task);
     list_append(&b->calls, &call->link);
     b->call_count++;
     return call;
@@ -59,7 +63,7 @@ static void on_progress(void *user, struct json_span params)
     bridge_progress(user, params);
 }
 
-static struct era_change change_for(const struct bridged *call)
+struct era_change bridged_change(const struct bridged *call)
 {
     const struct bridge *b = call->bridge;
 
@@ -69,18 +73,19 @@ static struct era_change change_for(const struct bridged *call)
         .is_modern_to = call->is_modern,
         .server = str_of(b->facts.server),
         .uri = call->uri,
+        .task = str_eq(call->method, S("tasks/result")) ? call->task : S(""),
     };
 }
 
 static void give_result(struct bridged *call, struct json_span result)
 {
     struct bridge *b = call->bridge;
-    struct era_change change = change_for(call);
+    struct era_change change = bridged_change(call);
     CLEANUP(buf_done) struct buf out;
 
-    if (call->makes_task)
-        owned_task_note(b, call->to[0], result);
     buf_init(&out, bridge_answer_bytes(b));
+    if (bridge_turn_result(call, result))
+        return;
     if (era_put_result(&out, &change, result))
         bridged_fail(call, RPC_INTERNAL, S("the server's result is no object"));
     else if (out.is_full)
@@ -115,11 +120,11 @@ static bool refuse_urls(struct bridged *call, struct json_span error)
 
 static void give_error(struct bridged *call, struct json_span error)
 {
-    struct era_change change = change_for(call);
+    struct era_change change = bridged_change(call);
     CLEANUP(buf_done) struct buf out;
 
     buf_init(&out, bridge_answer_bytes(call->bridge));
-    if (refuse_urls(call, error))
+    if (refuse_urls(call, error) || bridge_turn_error(call, error))
         return;
     if (era_put_error(&out, &change, error) || out.is_full)
         bridged_fail(call, RPC_INTERNAL, S("the server's error cannot be read"));
@@ -132,6 +137,8 @@ static void on_done(void *user, const struct mcp_reply *reply)
     struct bridged *call = user;
     struct bridge *b = call->bridge;
 
+    if (call->makes_task && reply->type == REPLY_RESULT)
+        owned_task_note(call, server_order_origin(call->order), reply->json);
     call->order = NULL;
     if (reply->type != REPLY_RESULT && reply->type != REPLY_CANCELLED)
         b->counts.errors++;
@@ -148,10 +155,40 @@ static void on_done(void *user, const struct mcp_reply *reply)
 
 /* --- ordering --- */
 
+static void give_order(struct bridged *call, const struct mcp_call *mcp)
+{
+    struct bridge *b = call->bridge;
+    enum err err;
+
+    call->state = BRIDGED_ORDERED;
+    err = supervisor_order(b->supervisor, call->to[0], mcp, &call->order);
+    if (!err)
+        return;
+    b->counts.errors++;
+    bridged_fail(call, RPC_INTERNAL,
+                 err == ERR_OVERLOAD ? S("too many calls wait for this server")
+                                     : S("the server is stopped"));
+}
+
+void bridged_order(struct bridged *call, struct str method)
+{
+    CLEANUP(buf_done) struct buf params;
+    struct json_writer w;
+
+    buf_init(&params, call->task.len * 6 + 64);
+    json_write_init(&w, &params);
+    json_object_open(&w);
+    json_put_str(&w, S("taskId"), call->task);
+    json_object_close(&w);
+    give_order(call, &(struct mcp_call){ .method = method,
+                                         .params = buf_str(&params),
+                                         .ops.on_done = on_done,
+                                         .user = call });
+}
+
 static void order(struct bridged *call, const struct rpc_request *request,
                   const struct method_order *how)
 {
-    struct bridge *b = call->bridge;
     struct mcp_call mcp = {
         .method = request->method,
         .params = request->params ? request->params->raw : S(""),
@@ -160,18 +197,10 @@ static void order(struct bridged *call, const struct rpc_request *request,
         .ops = { call->token.len ? on_progress : NULL, on_done },
         .user = call,
     };
-    enum err err;
 
     call->makes_task = how->makes_task;
-    call->state = BRIDGED_ORDERED;
-    b->counts.calls++;
-    err = supervisor_order(b->supervisor, call->to[0], &mcp, &call->order);
-    if (!err)
-        return;
-    b->counts.errors++;
-    bridged_fail(call, RPC_INTERNAL,
-                 err == ERR_OVERLOAD ? S("too many calls wait for this server")
-                                     : S("the server is stopped"));
+    call->bridge->counts.calls++;
+    give_order(call, &mcp);
 }
 
 static void park(struct bridged *call, struct str payload)
@@ -189,7 +218,7 @@ static bool is_worth_telling(const struct rpc_reply *reply)
 static void give_reply(struct bridged *call, const struct rpc_reply *reply)
 {
     struct bridge *b = call->bridge;
-    struct era_change change = change_for(call);
+    struct era_change change = bridged_change(call);
     struct json_span result = { .type = JSON_OBJECT, .text = buf_str(&reply->json) };
     CLEANUP(buf_done) struct buf out;
 

@@ -285,7 +285,11 @@ static void on_notification(void *user, const struct mcp_message *message, uint6
     struct instance *instance = user;
     const struct supervisor *s = instance->owner;
 
-    s->ops->on_notification(s->user, message, order_of_call(instance, call));
+    if (!str_eq(message->method, S("notifications/progress")))
+        s->ops->on_notification(s->user, message, order_of_call(instance, call));
+    else if (s->ops->on_late_progress)
+        s->ops->on_late_progress(s->user, (struct server_origin){ instance->run, call },
+                                 message->params);
 }
 
 /* To whose call a question belongs that does not say so: the latest, where all calls
@@ -520,6 +524,7 @@ void instance_start(struct instance *instance)
         return;
     }
     instance->state = INSTANCE_STARTING;
+    instance->run = ++s->runs;
     open_session(instance);
 }
 
@@ -537,6 +542,7 @@ enum err instance_send(struct instance *instance, struct server_order *order)
         return err;
     order_unwait(order);
     order->instance = instance;
+    order->run = instance->run;
     order->tries++;
     list_append(&instance->orders, &order->link);
     instance->order_count++;

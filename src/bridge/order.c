@@ -37,6 +37,11 @@ void *server_order_user(const struct server_order *order)
     return order->what.user;
 }
 
+struct server_origin server_order_origin(const struct server_order *order)
+{
+    return (struct server_origin){ order->run, order->call };
+}
+
 void order_wait(struct server_order *order)
 {
     struct supervisor *s = order->owner;

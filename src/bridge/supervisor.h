@@ -61,6 +61,11 @@ struct supervisor_means {
     void *user;
 };
 
+/* Where an order was sent: which run of an instance, and the call's number in it. */
+struct server_origin {
+    uint64_t run, call; /* 0: nowhere */
+};
+
 struct server_question {
     struct mcp_question *question;
     struct server_order *order; /* that caused it, or NULL */
@@ -75,6 +80,9 @@ struct supervisor_ops {
     /* `order`: to whose call it belongs, or NULL. */
     void (*on_notification)(void *user, const struct mcp_message *message,
                             struct server_order *order);
+    /* Progress of a task that was passed on, whose order has ended. May be NULL. */
+    void (*on_late_progress)(void *user, struct server_origin of,
+                             struct json_span params);
     void (*on_question)(void *user, const struct server_question *from);
     void (*on_question_gone)(void *user, struct mcp_question *question);
     void (*on_log)(void *user, struct str line);    /* of the server */
@@ -101,6 +109,7 @@ enum err supervisor_order(struct supervisor *supervisor, struct str caller,
 void supervisor_cancel(struct supervisor *supervisor, struct server_order *order,
                        struct str reason);
 void *server_order_user(const struct server_order *order); /* call.user */
+struct server_origin server_order_origin(const struct server_order *order);
 
 /* To the instance of that caller, or to all ("" ). What rests hears nothing. */
 void supervisor_notify(struct supervisor *supervisor, struct str caller,

@@ -52,6 +52,7 @@ struct instance {
     char *why; /* of the last failure, or NULL */
     struct carriage *carriage;
     struct mcp_session *session;
+    uint64_t run; /* no other session has had this number */
     struct loop_timer tick, pause, idle;
     struct loop_task reap;
     struct link orders; /* under way, in the order of their sending */
@@ -77,7 +78,7 @@ struct server_order {
     struct link link; /* in waiting, or in the orders of its instance */
     struct supervisor *owner;
     struct instance *instance; /* NULL: it waits */
-    uint64_t call;
+    uint64_t call, run;
     uint64_t due_ms; /* while it waits */
     size_t tries;
     bool is_cancelled;
@@ -97,6 +98,7 @@ struct supervisor {
     struct link waiting;
     size_t waiting_count, waiting_bytes;
     size_t order_count; /* all */
+    uint64_t runs;      /* so far */
     struct link asked;
     struct loop_task pump;
     struct loop_timer expiry, watch;
