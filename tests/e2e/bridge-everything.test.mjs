@@ -2,6 +2,7 @@
 // server-everything from npm, in a room, under the strict sandbox: all that a server may do.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { caller, mcpServer, nodeModules, startBridge } from './bridges.mjs';
 import { people, person, startGateway } from './gateway.mjs';
@@ -110,6 +111,36 @@ test('a task of one\'s own is polled by its owner alone', async () => {
     assert.deepEqual((await rpc.result('tasks/list')).tasks.map(({ taskId }) => taskId), [task.taskId]);
     assert.deepEqual((await other.result('tasks/list')).tasks, []);
     assert.match(textOf(await rpc.result('tasks/result', { taskId: task.taskId })), /rooms/);
+});
+
+test('a modern caller finds the questions and the end of his task in it', async () => {
+    const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+                    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } } };
+    const { capabilities } = await rpc.result('server/discover', { _meta });
+    const { resultType, taskId } = await rpc.result('tools/call', {
+        name: 'simulate-research-query', arguments: { topic: 'rooms', ambiguous: true }, _meta,
+    });
+    const look = () => rpc.result('tasks/get', { taskId, _meta });
+    let task = await look();
+
+    assert.deepEqual(capabilities.extensions['io.modelcontextprotocol/tasks'], {});
+    assert.equal(resultType, 'task');
+    for (; task.status === 'working'; task = await look())
+        await pause(50);
+    assert.equal(task.status, 'input_required');
+    const [[key, { method, params }]] = Object.entries(task.inputRequests);
+    assert.equal(method, 'elicitation/create');
+    assert.equal(params._meta?.['io.modelcontextprotocol/related-task'], undefined);
+    const update = await rpc.result('tasks/update', {
+        taskId, inputResponses: { [key]: { action: 'accept', content: { interpretation: 'technical' } } }, _meta,
+    });
+    assert.equal(update.resultType, 'complete');
+    for (task = await look(); task.status === 'working'; task = await look())
+        await pause(50);
+    assert.equal(task.status, 'completed', JSON.stringify(task));
+    assert.match(textOf(task.result), /rooms/);
+    assert.equal(task.result._meta?.['io.modelcontextprotocol/related-task'], undefined);
+    assert.equal((await rpc.result('tasks/cancel', { taskId, _meta })).resultType, 'complete');
 });
 
 test('updates go to those who subscribed', async () => {
