@@ -357,12 +357,24 @@ static struct bridged *call_of(const struct bridge *b, const struct server_order
     return user == b || input_waits(b, order) ? NULL : user;
 }
 
+static void on_log(void *user, struct str line)
+{
+    struct bridge *b = user;
+
+    logbook_add(b->logbook, S("server"), line, loop_wall_ms(b->means.loop));
+}
+
 static void on_notification(void *user, const struct mcp_message *message,
                             struct server_order *order)
 {
     struct bridge *b = user;
 
-    bridge_hear(b, message, call_of(b, order));
+    /* What a task says to its owner, who is modern and wants none of it, is not for all.
+     */
+    if (input_waits(b, order) && str_eq(message->method, S("notifications/message")))
+        on_log(b, message->params.text);
+    else
+        bridge_hear(b, message, call_of(b, order));
     bridge_settle(b);
 }
 
@@ -386,13 +398,6 @@ static void on_question_gone(void *user, struct mcp_question *question)
 
     bridge_unask(b, question);
     bridge_settle(b);
-}
-
-static void on_log(void *user, struct str line)
-{
-    struct bridge *b = user;
-
-    logbook_add(b->logbook, S("server"), line, loop_wall_ms(b->means.loop));
 }
 
 static void on_event(void *user, const char *line)

@@ -52,6 +52,43 @@ TEST(a_result_that_is_too_large_is_an_error)
     room_end(&room);
 }
 
+#define READ \
+    "{\"uri\":\"a:b\",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}"
+
+/* Each is read anew for each: nothing private is anybody else's, and what a server says
+ * of who may keep it is the caller's to know. */
+TEST(what_is_read_is_kept_for_nobody_and_says_who_may_keep_it)
+{
+    struct room room;
+    struct str sent;
+
+    room_sit(&room, stage_spec_of_era(ERA_MODERN), ANN_AND_BOB);
+    room_answer(&room, ++room.ids,
+                "{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"
+                "\"capabilities\":{\"resources\":{}},\"ttlMs\":0,\"cacheScope\":"
+                "\"private\"}");
+    room_answer(&room, ++room.ids, "{\"resultType\":\"complete\",\"resources\":[]}");
+    room_answer(&room, ++room.ids,
+                "{\"resultType\":\"complete\",\"resourceTemplates\":[]}");
+    room_settle(&room);
+    (void)room_ask(&room, "ann", "resources/read", READ);
+    CHECK(text_has(stage_sent(&room.stage, 0), " resources/read\n"));
+    room_answer(&room, ++room.ids,
+                "{\"resultType\":\"complete\",\"contents\":[],\"ttlMs\":60000,"
+                "\"cacheScope\":\"public\"}");
+    CHECK(text_has(fake_sent(&room.seat), "\"ttlMs\":60000,\"cacheScope\":\"public\""));
+    (void)room_ask(&room, "bob", "resources/read", READ);
+    CHECK(text_has(stage_sent(&room.stage, 0), " resources/read\n"));
+    CHECK_STR(fake_sent(&room.seat), S(""));
+    room_answer(&room, ++room.ids,
+                "{\"resultType\":\"complete\",\"contents\":[],\"ttlMs\":60000,"
+                "\"cacheScope\":\"private\"}");
+    sent = fake_sent(&room.seat);
+    CHECK(text_has(sent, "\"to\":[\"bob\"]") &&
+          text_has(sent, "\"cacheScope\":\"private\""));
+    room_end(&room);
+}
+
 /* --- notifications --- */
 
 TEST(progress_goes_to_the_caller_and_changes_to_the_room)

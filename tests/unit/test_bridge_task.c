@@ -28,7 +28,7 @@ static void begin(struct room *room, enum mcp_era era)
               "\"io.modelcontextprotocol/tasks\":{}}},\"ttlMs\":0,\"cacheScope\":"
               "\"private\"}"
             : "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{},"
-              "\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}}}");
+              "\"logging\":{},\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}}}");
     room_answer(room, ++room->ids,
                 "{\"resultType\":\"complete\",\"tools\":[" TASK_TOOL "]}");
     room_settle(room);
@@ -282,5 +282,29 @@ TEST(progress_of_a_task_reaches_its_caller_until_it_ends)
     (void)reply(&room, "{\"taskId\":\"t\",\"status\":\"completed\"}");
     stage_pass(&room.stage, 100);
     CHECK_STR(progress(&room, "0.8"), S(""));
+    room_end(&room);
+}
+
+/* --- what a task says --- */
+
+static void log_of_task(struct room *room)
+{
+    stage_says(&room->stage, 0,
+               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{"
+               "\"level\":\"error\",\"data\":1,\"_meta\":{" RELATED "}}}");
+}
+
+TEST(what_a_task_says_to_a_modern_owner_is_told_to_nobody_else)
+{
+    struct room room;
+
+    begin(&room, ERA_LEGACY);
+    (void)room_ask(&room, "bob", "logging/setLevel", "{\"level\":\"debug\"}");
+    CHECK(text_has(fake_sent(&room.seat), "\"result\":{}"));
+    (void)make_modern_task(&room);
+    (void)look(&room, "input_required");
+    room.ids++; /* tasks/result is open */
+    log_of_task(&room);
+    CHECK_STR(fake_sent(&room.seat), S(""));
     room_end(&room);
 }
