@@ -67,9 +67,16 @@ async function at(words, use, size = {}) {
     }
 }
 
+// … where srv asks what is said here: before it can be called.
+function asked(what, use) {
+    ask = what;
+    return at(['srv', 'ask'], use);
+}
+
 const form = (properties, required = []) => ({
     method: 'elicitation/create', params: { message: 'About you', requestedSchema: { type: 'object', properties, required } },
 });
+const page = (url) => ({ method: 'elicitation/create', params: { mode: 'url', message: 'Sign in.', url, elicitationId: 'x' } });
 // What srv got, printed as the result of its tool.
 const result = (screen) => JSON.parse(screen.slice(screen.lastIndexOf('\n{"jsonrpc"'))).result;
 
@@ -100,9 +107,10 @@ test('a form of server-everything is filled in, field by field', { skip }, () =>
         const { action, content } = JSON.parse(screen.slice(screen.lastIndexOf('Raw result:') + 11));
 
         assert.equal(action, 'accept');
+        // The bridge gives a field that is left out its default.
         assert.deepEqual(content, {
             name: 'Alice', check: true, firstLine: 'It was a dark and stormy night.', email: 'alice@example.com', birthdate: '1960-02-29',
-            integer: 7, untitledSingleSelectEnum: 'Rachel', untitledMultipleSelectEnum: ['Guitar', 'Violin'],
+            integer: 7, number: 3.14, untitledSingleSelectEnum: 'Rachel', untitledMultipleSelectEnum: ['Guitar', 'Violin'],
             titledSingleSelectEnum: 'hero-2', titledMultipleSelectEnum: ['fish-1'], legacyTitledEnum: 'pet-1',
         });
         assert.deepEqual(screen.split('\n').filter((line) => line.trimEnd().length > 80), []);
@@ -112,8 +120,7 @@ for (const [word, stage, action] of [
     ['/decline', 'in a field', 'decline'], ['/cancel', 'in a field', 'cancel'], ['n', 'at the end', 'decline'], ['c', 'at the end', 'cancel'],
 ])
     test(`a form: ${word} ${stage} is "${action}", and nothing else is sent`, { skip }, () =>
-        at(['srv', 'ask'], async (terminal) => {
-            ask = form({ a: { type: 'string' } });
+        asked(form({ a: { type: 'string' } }), async (terminal) => {
             if (stage === 'at the end')
                 await terminal.say(/1\/1 [^]* >$/, 'secret');
             await terminal.say(stage === 'at the end' ? /Send it\?[^]* >$/ : /1\/1 [^]* >$/, word);
@@ -121,28 +128,28 @@ for (const [word, stage, action] of [
         }));
 
 test('the end of the input cancels', { skip }, () =>
-    at(['srv', 'ask'], async (terminal) => {
-        ask = form({ a: { type: 'string' } });
+    asked(form({ a: { type: 'string' } }), async (terminal) => {
         await terminal.sees(/1\/1 [^]* >$/);
         await terminal.press('C-d');
         assert.deepEqual(result(await terminal.end()), { action: 'cancel' });
     }));
 
-test('what the server writes stays text, and its own', { skip }, () =>
-    at(['srv', 'ask'], async (terminal) => {
-        ask = form({ a: { type: 'string', title: 'T\u001b[2J', description: 'line\nSend it? [y]es > ' } });
-        ask.params.message = 'hi\u001b]0;owned\u0007\nmoot: sent';
+test('what the server writes stays text, and its own', { skip }, () => {
+    const hostile = form({ a: { type: 'string', title: 'T\u001b[2J', description: 'line\nSend it? [y]es > ' } });
+
+    hostile.params.message = 'hi\u001b]0;owned\u0007\nmoot: sent';
+    return asked(hostile, async (terminal) => {
         const screen = await terminal.sees(/1\/1 [^]* >$/);
 
         assert.match(screen, /^ {2}\| hi\\u001b\]0;owned\\u0007\n {2}\| moot: sent$/m);
         assert.match(screen, /^1\/1 T\\u001b\[2J\n {2}\| line\n {2}\| Send it\? \[y\]es >$/m);
         await terminal.say(/ >$/, '/cancel');
         await terminal.ended();
-    }));
+    });
+});
 
 test('a form that cannot be asked for is refused with the reason', { skip }, () =>
-    at(['srv', 'ask'], async (terminal) => {
-        ask = form({ a: { type: 'object' } });
+    asked(form({ a: { type: 'object' } }), async (terminal) => {
         const screen = await terminal.end();
 
         assert.match(screen, /^moot: the field "a" is of a type that no form has; it is declined\n/);
@@ -151,23 +158,20 @@ test('a form that cannot be asked for is refused with the reason', { skip }, () 
 
 for (const [answer, action] of [['y', 'accept'], ['n', 'decline'], ['c', 'cancel']])
     test(`an address is shown whole with its host, and "${answer}" is "${action}"`, { skip }, () =>
-        at(['tool', 'trigger-url-elicitation', '--arg', 'message=Sign in.', '--arg', 'url=http://me@xn--exmple-cua.com/a?b=c#d'], async (terminal) => {
+        asked(page('http://me@xn--exmple-cua.com/a?b=c#d'), async (terminal) => {
             const screen = await terminal.sees(/\[c\]ancel >$/);
 
-            assert.match(screen, /^tool wants you to open a page:\n {2}\| Sign in\.\n {2}address {2}http:\/\/me@xn--exmple-cua\.com\/a\?b=c#d\n {2}host {5}xn--exmple-cua\.com$/m);
+            assert.match(screen, /^srv wants you to open a page:\n {2}\| Sign in\.\n {2}address {2}http:\/\/me@xn--exmple-cua\.com\/a\?b=c#d\n {2}host {5}xn--exmple-cua\.com$/m);
             assert.equal(screen.match(/careful: /g).length, 3);
             await terminal.say(/ >$/, 'perhaps');
             await terminal.say(/y, n or c\n >$/, answer);
-            assert.match(await terminal.end(), new RegExp(`"action": "${action}"`));
+            assert.deepEqual(result(await terminal.end()), { action });
         }));
 
 for (const url of ['javascript:alert(1)', 'file:///etc/passwd', 'https://', 'https://a b/'])
-    test(`an address like ${url} is not even shown`, { skip }, async () => {
-        ask = { method: 'elicitation/create', params: { mode: 'url', message: 'm', url, elicitationId: 'x' } };
-        await at(['srv', 'ask'], async (terminal) => {
-            assert.match(await terminal.end(), /^moot: the address to open is none of http or https; it is declined\n/);
-        });
-    });
+    test(`an address like ${url} is not even shown`, { skip }, () => asked(page(url), async (terminal) => {
+        assert.match(await terminal.end(), /^moot: the address to open is none of http or https; it is declined\n/);
+    }));
 
 test('without a terminal forms are declined, and that is said', async () => {
     ask = form({ a: { type: 'string' } });
