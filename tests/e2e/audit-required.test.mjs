@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 
 import { breakDisk, mendDisk, readRecord, recorded } from './audit.mjs';
-import { envelope, expect, expectOnly, people, person, startGateway, takeAll, within } from './gateway.mjs';
+import { envelope, expect, expectOnly, patience, people, person, startGateway, takeAll, within } from './gateway.mjs';
 
 let gateway, alice, bob;
 
@@ -34,7 +34,7 @@ async function metric(name) {
 }
 
 async function until(what, isTrue) {
-    for (const end = Date.now() + 10_000; !await isTrue();)
+    for (const end = Date.now() + patience; !await isTrue();)
         assert.ok(Date.now() < end, `never: ${what}`);
 }
 

@@ -110,7 +110,7 @@ class Room {
                 late = Date.now() + 3_000;
             }
             return false;
-        }, () => `a call succeeds: ${this.calls.get(id)} ${this.state()}`, 30_000);
+        }, () => `a call succeeds: ${this.calls.get(id)} ${this.state()}`);
     }
 
     state() {

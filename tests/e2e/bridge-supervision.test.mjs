@@ -6,8 +6,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { caller, echo, startBridge } from './bridges.mjs';
+import { caller, echo, isTrusted, startBridge } from './bridges.mjs';
 import { expect, people, person, startGateway } from './gateway.mjs';
+import { until } from './processes.mjs';
 
 const names = ['crash', 'own', 'pool', 'probe', 'pinned', 'broken', 'idle', 'once', 'older'];
 const gateway = await startGateway({
@@ -30,11 +31,7 @@ async function stage(as, options, command) {
 const text = ({ content }) => content[0].text;
 const pid = async (rpc) => Number(text(await rpc.call('pid')));
 const runs = (process) => fs.existsSync(`/proc/${process}`);
-const gone = async (process) => {
-    for (let i = 0; i < 500 && runs(process); i++)
-        await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.ok(!runs(process), `${process} is still there`);
-};
+const gone = (process) => until(() => !runs(process), `${process} is gone`);
 
 test.after(async () => {
     for (const bridge of bridges)
@@ -175,8 +172,7 @@ test('a tool that has changed is held', async () => {
     const before = (await alice.result('tools/list')).tools;
 
     assert.ok(before.some(({ name }) => name === 'echo'));
-    // The first catalogue is closed a little later.
-    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await isTrusted(gateway, 'pinned');
     await alice.call('change');
     await expect(client, (json) => json.from === 'pinned' &&
         (json.kind === 'mcp/request:notifications/tools/list_changed' || /held/.test(JSON.stringify(json.payload))));

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
 
-import { caller, echo, startBridge } from './bridges.mjs';
+import { caller, echo, isTrusted, startBridge } from './bridges.mjs';
 import { expect, people, person, startGateway, within } from './gateway.mjs';
 import { moot, startMoot } from './moot.mjs';
 
@@ -124,13 +124,7 @@ test('a tool that has changed is held, also for the next bridge', async () => {
     let bridge = await start();
 
     assert.ok((await rpc.result('tools/list')).tools.some(({ name }) => name === 'echo'));
-    // The first catalogue is closed a while after the last change; that is kept.
-    await within((async () => {
-        const file = path.join(gateway.data, 'bridge/bridges/other.json');
-
-        while (!fs.readFileSync(file, 'utf8').includes('"trusted":true'))
-            await new Promise((resolve) => { setTimeout(resolve, 50); });
-    })(), 'the first catalogue', 15_000);
+    await isTrusted(gateway, 'other');
     await rpc.call('change');
     await rpc.told('notifications/tools/list_changed');
     assert.ok(!(await rpc.result('tools/list')).tools.some(({ name }) => name === 'echo'));

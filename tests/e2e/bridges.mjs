@@ -11,14 +11,16 @@
 //       await rpc.answered(envelope)           the response to it
 //       rpc.answer(method, (params, envelope) => result)   what the client says when asked
 //       await rpc.told(method, like)           the next notification like this
+//   await isTrusted(gateway, 'tool')          what it offered first is all known
 //   mcpServer('everything')    the command of a server from npm
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { envelope, expect, takeAll, within } from './gateway.mjs';
+import { envelope, expect, patience, takeAll, within } from './gateway.mjs';
 import { startMoot } from './moot.mjs';
+import { until } from './processes.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 export const echo = process.env.MOOT_MCP_ECHO ?? fileURLToPath(new URL('../../build/mcp_echo', import.meta.url));
@@ -52,7 +54,14 @@ export async function startBridge(gateway, options, command, { as = 'tool', topi
     return bridge;
 }
 
-export function caller(client, to, { limit = 30_000 } = {}) {
+// The first catalogue is closed a while after the last change, and that is kept: from then on what is new is held.
+export const isTrusted = (gateway, as) => until(() => {
+    const file = path.join(gateway.data, 'bridge/bridges', `${as}.json`);
+
+    return fs.existsSync(file) && fs.readFileSync(file, 'utf8').includes('"trusted":true');
+}, `the first catalogue of ${as} is closed`);
+
+export function caller(client, to, { limit = patience } = {}) {
     const handlers = {};
     let seen = 0;
     const waiting = new Set();

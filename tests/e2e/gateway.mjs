@@ -55,7 +55,7 @@ import { fileURLToPath } from 'node:url';
 
 import WebSocket from 'ws';
 
-export const patience = 10_000; // ms
+export const patience = 60_000; // ms: for a machine that does much else; nothing waits for its end
 export const protocol = 'mcpx/v0.1';
 export const program = process.env.MOOT ?? fileURLToPath(new URL('../../build/moot', import.meta.url));
 const defaultWorkers = process.env.MOOT_WORKERS ?? '2';

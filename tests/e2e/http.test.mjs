@@ -219,7 +219,7 @@ test('silence ends a connection, before and after a request', async () => {
     const kept = await connect(gateway.port);
     kept.send(`GET /healthz HTTP/1.1\r\n${auth}\r\n`);
     assert.equal((await answer(kept)).status, 200);
-    await within(Promise.all([silent.end(), kept.end()]), 'both to end', 5000);
+    await within(Promise.all([silent.end(), kept.end()]), 'both to end');
     silent.close();
     kept.close();
 });

@@ -12,7 +12,7 @@ const talk = (text) => ['node', '-e', `
     const socket = require('net').connect(3128, '127.0.0.1', () => socket.write(${JSON.stringify(text)}));
     socket.on('data', (bytes) => process.stdout.write(bytes));
     socket.on('error', (error) => console.log(error.message));
-    setTimeout(() => process.exit(1), 8000).unref();`];
+    setTimeout(() => process.exit(1), 60_000).unref();`];
 
 async function listening(server) {
     await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });

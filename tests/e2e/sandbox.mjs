@@ -6,7 +6,7 @@
 //   const place = folder(user)           an empty folder that they and root's children can use
 //   const { code, out, err } = await confine(user, options, ...words)
 //       options    { level, network, read, write, …: a value or several }
-//   await until(check, what)             at most 5 s
+//   await until(check, what)             waits, bounded
 //   await escape(user, options, way, argument)     what the attempt printed, without its end of line
 //   const running = start(user, options, ...words)
 //       (it is given a descriptor too many, which must not get through)
@@ -35,7 +35,7 @@ export const users = [
 ];
 
 // For what happens inside by itself.
-export const until = (check, what) => untilTrue(check, what, 5000);
+export const until = (check, what) => untilTrue(check, what);
 
 export function folder(user) {
     const made = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-sandbox-'));
