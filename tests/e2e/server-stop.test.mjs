@@ -12,13 +12,11 @@ import { envelope, expect, people, program, startGateway, within } from './gatew
 
 const config = { tokens: people('alice', 'bob', 'lazy'), limits: { rate_messages: 0, rate_bytes: 0 } };
 
-// Sends the signal and gives the exit code and the time it took.
+// Sends the signal and gives the exit code.
 async function stop(gateway, signal) {
-    const started = Date.now();
-
     gateway.signal(signal);
     const [code, killer] = await within(gateway.exited, 'its end');
-    return { code, killer, took: Date.now() - started };
+    return { code, killer };
 }
 
 function done(gateway) {
@@ -28,23 +26,24 @@ function done(gateway) {
 
 for (const signal of ['SIGTERM', 'SIGINT'])
     test(`stop: ${signal} says 1001 to everyone, after what was said before, and ends with 0`, async () => {
-        const gateway = await startGateway({ ...config, limits: { ...config.limits, drain_timeout: '2m' } });
+        const gateway = await startGateway({ ...config, limits: { ...config.limits, drain_timeout: '10m' } });
         const topics = ['s1', 's2', 's3', 's4'];
         const clients = await Promise.all(topics.map((topic, n) => gateway.join('alice', { topic, ws: { perMessageDeflate: n % 2 === 0 } })));
         const said = clients.map((client) => client.chat('last words').id);
 
         await Promise.all(clients.map((client, n) => expect(client, ({ id }) => id === said[n])));
-        const { code, took } = await stop(gateway, signal);
+        const { code } = await stop(gateway, signal); // long before the end of its time
         assert.equal(code, 0, gateway.stderr());
-        assert.ok(took < 60_000, `${took} ms: it has waited for the end of its time`);
         for (const client of clients)
             assert.deepEqual(await client.closed(), { code: 1001, reason: 'the server is stopping' });
         assert.match(gateway.stderr(), /event=server\.stop/);
         done(gateway);
     });
 
-test('stop: a reader that stalls, half a request and a long poll hold it up for less than 5 s', async () => {
-    const gateway = await startGateway(config);
+test('stop: a reader that stalls, half a request and a long poll hold it up no longer than farewells may take', async () => {
+    // Each of them alone would last for minutes.
+    const patient = { stall_timeout: '10m', body_timeout: '10m', head_timeout: '10m', wait_max: '10m' };
+    const gateway = await startGateway({ ...config, limits: { ...config.limits, ...patient } });
     const lazy = await gateway.join('lazy', { ws: { perMessageDeflate: false } });
     const alice = await gateway.join('alice');
 
@@ -56,11 +55,10 @@ test('stop: a reader that stalls, half a request and a long poll hold it up for 
     const half = await connect(gateway.port);
     half.send('POST /topics/room/messages HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer bob-token\r\nContent-Length: 100\r\n\r\n{');
     const idle = await connect(gateway.port);
-    const poll = gateway.request(`GET /topics/room/messages?after=${id}&wait=60`, { token: 'bob-token' }).catch(() => null);
+    const poll = gateway.request(`GET /topics/room/messages?after=${id}&wait=600`, { token: 'bob-token' }).catch(() => null);
     await gateway.request('GET /healthz');
-    const { code, took } = await stop(gateway, 'SIGTERM');
+    const { code } = await stop(gateway, 'SIGTERM');
     assert.equal(code, 0, gateway.stderr());
-    assert.ok(took < 5000, `${took} ms`);
     assert.equal((await alice.closed()).code, 1001);
     await poll;
     for (const peer of [half, idle])
@@ -70,15 +68,14 @@ test('stop: a reader that stalls, half a request and a long poll hold it up for 
 });
 
 test('stop: a second signal ends its patience', async () => {
-    const gateway = await startGateway(config);
+    const gateway = await startGateway({ ...config, limits: { ...config.limits, drain_timeout: '10m', stall_timeout: '10m' } });
     const lazy = await gateway.join('lazy', { ws: { perMessageDeflate: false } });
 
     lazy.socket._socket.pause();
     gateway.signal('SIGTERM');
     await within((async () => { while (!/event=server\.drain/.test(gateway.stderr())) await once(gateway.child.stderr, 'data'); })(), 'the drain');
-    const { code, took } = await stop(gateway, 'SIGTERM');
+    const { code } = await stop(gateway, 'SIGTERM');
     assert.equal(code, 0, gateway.stderr());
-    assert.ok(took < 1500, `${took} ms`);
     lazy.socket.terminate();
     done(gateway);
 });
