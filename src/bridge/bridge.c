@@ -460,6 +460,11 @@ static void on_presence(void *user, enum presence_change change,
         bridge_caller_gone(b, who->id);
 }
 
+static bool is_awaited(void *user, struct str id)
+{
+    return missing_is(user, id);
+}
+
 /* ROOT-01: the one notification of a client that concerns a server. */
 static void on_heard(void *user, const struct heard *heard)
 {
@@ -485,6 +490,7 @@ static void on_cancelled(void *user, struct str request_id, struct str from,
 static const struct occupant_ops occupant_ops = {
     .on_welcome = on_welcome,
     .on_presence = on_presence,
+    .is_awaited = is_awaited,
     .on_heard = on_heard,
     .on_request = on_request,
     .on_cancelled = on_cancelled,

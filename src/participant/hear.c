@@ -70,7 +70,8 @@ static void note_flood(struct occupant *o, const struct heard *heard, uint64_t b
 static bool is_of_interest(const struct occupant *o, struct str id)
 {
     return !str_eq(id, o->id) &&
-           (o->settings.knows == KNOWS_ALL || roster_find(&o->roster, id));
+           (o->settings.knows == KNOWS_ALL || roster_find(&o->roster, id) ||
+            (o->ops.is_awaited && o->ops.is_awaited(o->user, id)));
 }
 
 static void take_roster(struct occupant *o, struct json_span participants)

@@ -63,6 +63,8 @@ struct occupant_ops {
     void (*on_welcome)(void *user, bool is_resumed);
     void (*on_presence)(void *user, enum presence_change change,
                         const struct roster_entry *who);
+    /* With KNOWS_CALLERS, or NULL: is that one's coming of interest as well? */
+    bool (*is_awaited)(void *user, struct str id);
     void (*on_gap)(void *user, uint64_t missed);
     void (*on_heard)(void *user, const struct heard *heard);
     /* A request that is ours to answer or to ignore: it names us, or asks everybody for a
@@ -94,7 +96,7 @@ struct occupant_limits {
 enum acquaintance {
     KNOWS_ALL,
     KNOWS_CALLERS, /* whoever made a request of it: on_presence tells of them alone, and
-                    * not of their coming */
+                    * of their coming only where they are awaited */
 };
 
 struct occupant_settings {

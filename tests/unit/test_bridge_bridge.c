@@ -154,10 +154,11 @@ static void answer_back(struct room *room, const char *from, struct str sent)
     const char *at = strstr(sent.ptr, "\"id\":\"");
 
     CHECK(at && sscanf(at, "\"id\":\"%63[^\"]", id) == 1);
-    (void)snprintf(rest, sizeof(rest),
-                   "\"to\":[\"tool\"],\"correlation_id\":\"%s\",\"payload\":{\"jsonrpc\":"
-                   "\"2.0\",\"id\":\"%s\",\"result\":{\"action\":\"accept\"}}",
-                   id, id);
+    (void)snprintf(
+        rest, sizeof(rest),
+        "\"to\":[\"tool\"],\"correlation_id\":\"%s\",\"payload\":{\"jsonrpc\":"
+        "\"2.0\",\"id\":\"%s\",\"result\":{\"action\":\"accept\",\"content\":{}}}",
+        id, id);
     room_hear(room, from, "mcp/response:elicitation/create", rest);
 }
 
