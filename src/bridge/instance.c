@@ -84,8 +84,8 @@ static void pause_now(struct instance *instance)
     instance->state = INSTANCE_PAUSING;
     pause = pause_ms(instance);
     loop_timer_set(loop_of(instance), &instance->pause, pause);
-    supervisor_log(instance->owner, "%s; next try in %" PRIu64 " ms",
-                   instance->why ? instance->why : "it ended", pause);
+    supervisor_log(instance->owner, "next try in %" PRIu64 " ms: %s", pause,
+                   instance->why ? instance->why : "it ended");
 }
 
 void instance_unpause(struct instance *instance)

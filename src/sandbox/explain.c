@@ -70,6 +70,10 @@ static void explain_level(const struct sandbox_plan *plan, struct buf *out)
     put_head(out, "user");
     buf_putf(out, "uid %u, gid %u%s\n", plan->uid, plan->gid,
              plan->uid == 0 ? " (ROOT)" : "");
+    if (plan->is_root && plan->uid == PLAN_UID) {
+        put_head(out, "");
+        buf_put(out, S("kept by a gateway: a uid of its own, from 64001 on\n"));
+    }
 }
 
 static void explain_variables(const struct sandbox_plan *plan, struct buf *out)

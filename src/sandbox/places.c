@@ -138,6 +138,17 @@ static int compare_places(const void *a, const void *b)
     return order ? order : (int)left->type - (int)right->type;
 }
 
+/* A path that is permitted twice, say by a profile as well, is one place. */
+static void drop_repeated(struct sandbox_plan *plan, size_t first)
+{
+    size_t kept = first;
+
+    for (size_t i = first; i < plan->place_count; i++)
+        if (kept == first || compare_places(&plan->places[kept - 1], &plan->places[i]))
+            plan->places[kept++] = plan->places[i];
+    plan->place_count = kept;
+}
+
 static enum err add_all_permitted(struct planning *planning)
 {
     struct sandbox_plan *plan = planning->plan;
@@ -153,6 +164,7 @@ static enum err add_all_permitted(struct planning *planning)
         add_place(plan, (struct place){ PLACE_WRITE, plan->home, plan->home });
     qsort(plan->places + first, plan->place_count - first, sizeof(*plan->places),
           compare_places);
+    drop_repeated(plan, first);
     return err;
 }
 

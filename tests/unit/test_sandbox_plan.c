@@ -68,6 +68,30 @@ TEST(a_plan_is_explained_without_its_secrets)
     sandbox_plan_free(plan);
 }
 
+TEST(what_is_permitted_twice_is_one_place)
+{
+    static const struct str twice[] = { S("/var"), S("/var/"), S("/var") };
+    struct permit permit = { .level = SANDBOX_STRICT,
+                             .read = twice,
+                             .read_count = COUNT(twice) };
+    struct sandbox_plan *plan = NULL;
+    char *why = NULL;
+    struct buf text;
+    const char *first;
+
+    if (sandbox_plan_make(&permit, &command, &plan, &why)) {
+        free(why); /* no bubblewrap here */
+        return;
+    }
+    buf_init(&text, MAX);
+    sandbox_explain(plan, &text);
+    first = strstr(buf_cstr(&text), " /var\n");
+    CHECK(first != NULL);
+    CHECK(first && !strstr(first + 1, " /var\n"));
+    buf_done(&text);
+    sandbox_plan_free(plan);
+}
+
 TEST(the_bytes_of_a_plan_give_the_same_plan)
 {
     struct sandbox_plan *plan = plan_of(&off);
