@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/xalloc.h"
 #include "json/json.h"
+#include "mcp/rpc.h"
 #include "policy/pattern.h"
 
 enum {
@@ -146,6 +147,8 @@ static void on_answer(struct moot *m [[maybe_unused]], void *user,
         return;
     if (outcome->type == MOOT_RESULT)
         on_result(shelf, (struct str){ outcome->json.ptr, outcome->json.len });
+    else if (outcome->type == MOOT_ERROR && outcome->code == RPC_METHOD_NOT_FOUND)
+        settle(shelf, NULL); /* it does not know of tools: it has none */
     else if (outcome->type == MOOT_TIMED_OUT)
         settle(shelf, "does not answer");
     else

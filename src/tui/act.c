@@ -21,6 +21,7 @@ enum {
     PROPOSAL_MS = 5 * 60'000,
     TOOLS_MS = 10'000,
     NUMBER_TEXT = 24,
+    METHOD_NOT_FOUND = -32601, /* of JSON-RPC */
 };
 
 void tui_set_view(struct tui *tui, enum view view)
@@ -249,12 +250,16 @@ static void on_tools(struct moot *, void *user, const struct moot_outcome *outco
     if (outcome->type == MOOT_RESULT) {
         if (shelf_add(shelf, (struct str){ outcome->json.ptr, outcome->json.len }, &text))
             request_page(tui, shelf, buf_str(&text));
+    } else if (outcome->type == MOOT_ERROR && outcome->code == METHOD_NOT_FOUND) {
+        shelf->state = SHELF_KNOWN; /* it does not know of tools: it has none */
     } else {
         plain_put(&text, str_slice(str_of(outcome->message), 0, 200), PLAIN_LINE);
         shelf_fail(shelf, text.len ? buf_str(&text) : S("no answer"));
         tui_notice(tui, STYLE_BAD, "no tools: %s", shelf->why);
     }
     buf_done(&text);
+    if (shelf->state == SHELF_KNOWN && shelf->count == 0)
+        tui_notice(tui, STYLE_DIM, "no tools");
     if (shelf->state == SHELF_KNOWN && tui->tools_line &&
         str_eq(line_text(&tui->line), str_of(tui->tools_line)))
         tui_complete(tui);

@@ -160,8 +160,9 @@ static bool add_page(struct shelf *shelf, const struct json *result, struct buf 
         JSON_FOREACH(tool, list)
             add_tool(shelf, tool);
     shelf->state = SHELF_KNOWN;
-    if (!next || next->type != JSON_STRING || next->text.len > CURSOR_BYTES ||
-        ++shelf->pages == TOOLS_PAGES || shelf->count == TOOLS_EACH)
+    if (!next || next->type != JSON_STRING || next->text.len == 0 ||
+        next->text.len > CURSOR_BYTES || ++shelf->pages == TOOLS_PAGES ||
+        shelf->count == TOOLS_EACH)
         return false;
     buf_put(cursor, next->text);
     shelf->state = SHELF_ASKED;

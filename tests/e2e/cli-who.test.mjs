@@ -88,6 +88,24 @@ test('tools: page by page, and who does not answer, or not as asked, is named', 
         await client.close();
 });
 
+test('tools: who does not know of tools has none', async () => {
+    const client = await gateway.join('refuser');
+
+    client.socket.on('message', (text) => {
+        const { kind, id, from, payload } = JSON.parse(text);
+        if (kind === 'mcp/request:tools/list')
+            client.send(envelope('refuser', 'mcp/response:tools/list', { to: [from], correlation_id: id,
+                payload: { jsonrpc: '2.0', id: payload.id, error: { code: -32601, message: 'the server did not declare tools' } } }));
+    });
+    const { status, stdout, stderr } = await moot(gateway, 'human', ['tools', 'room', 'refuser']);
+
+    assert.equal(stderr, '');
+    assert.match(stdout, /^refuser \(.*\): no tools\n$/);
+    assert.equal(status, 0);
+    assert.match((await moot(gateway, 'human', ['call', 'room', 'nothing'])).stderr, /^moot: nobody here offers "nothing"; `moot tools`/);
+    await client.close();
+});
+
 test('tools: a list without end is cut', async () => {
     const liar = await gateway.join('liar');
     let pages = 0;
