@@ -13,6 +13,7 @@
 #include "base/plain.h"
 #include "cli/arguments.h"
 #include "cli/input.h"
+#include "cli/interview.h"
 #include "cli/session.h"
 #include "cli/summary.h"
 #include "json/json.h"
@@ -37,6 +38,8 @@ struct decision {
     struct buf params;    /* with those */
     struct buf shown;     /* what somebody at a terminal was asked about */
     bool has_called;
+    struct interview *interview; /* about the call, when it is made */
+    struct buf asked, call_id;   /* of it */
 };
 
 /* --- about a proposal --- */
@@ -92,8 +95,27 @@ static void on_result(struct moot *m [[maybe_unused]], void *user,
                       const struct moot_outcome *outcome)
 {
     struct session *session = user;
+    const struct decision *decision = session->user;
 
+    interview_end(decision->interview);
     session_end(session, session_report(session, outcome));
+}
+
+/* The call that we make, before anybody can ask about it. */
+static void on_message(struct moot *m [[maybe_unused]], void *user,
+                       const struct moot_message *message)
+{
+    struct session *session = user;
+    struct decision *decision = session->user;
+
+    if (!message->is_mine || !decision->interview || decision->call_id.len ||
+        message->to_count != 1 || !message->correlation_id ||
+        strcmp(message->correlation_id, decision->id) != 0)
+        return;
+    buf_put(&decision->asked, str_of(message->to[0]));
+    buf_put(&decision->call_id, str_of(message->id));
+    interview_about(decision->interview, buf_cstr(&decision->asked),
+                    buf_cstr(&decision->call_id));
 }
 
 static void say(struct session *session, const struct moot_outcome *outcome,
@@ -202,6 +224,8 @@ static int check_approval(struct session *session, const struct moot_proposal *p
     return are_here(session, p, to) ? CLI_OK : CLI_FAILED;
 }
 
+static const struct cli_list no_roots = {};
+
 static void fulfil(struct session *session, const struct moot_proposal *p)
 {
     struct decision *decision = session->user;
@@ -224,6 +248,8 @@ static void fulfil(struct session *session, const struct moot_proposal *p)
         shown.params = (struct moot_str){ decision->params.ptr, decision->params.len };
     }
     tell(session, "making the call", &shown);
+    if (!p->owner)
+        decision->interview = interview_new(session, &no_roots);
     err = moot_fulfil(session->moot, &d);
     if (err)
         session_end(session, session_fail(session, err));
@@ -315,6 +341,16 @@ static void on_answer(struct session *session)
                     (cli_fail("the id stands for another proposal now"), CLI_REFUSED));
     else
         fulfil(session, &p);
+}
+
+static void on_input(struct session *session)
+{
+    const struct decision *decision = session->user;
+
+    if (decision->interview)
+        interview_input(decision->interview);
+    else
+        on_answer(session);
 }
 
 static void begin_approve(struct session *session)
@@ -435,8 +471,10 @@ static int decide(const struct decide_options *o, void (*on_begin)(struct sessio
 {
     struct decision decision = { .options = o, .id = arguments[0] };
     struct session_plan plan = { .on_begin = on_begin,
-                                 .on_input = on_answer,
+                                 .on_input = on_input,
                                  .on_signal = on_signal,
+                                 .handlers.on_message = on_message,
+                                 .hears_itself = true,
                                  .user = &decision };
     int code;
 
@@ -444,6 +482,8 @@ static int decide(const struct decide_options *o, void (*on_begin)(struct sessio
     buf_init(&decision.arguments, TEXT_BYTES);
     buf_init(&decision.params, TEXT_BYTES);
     buf_init(&decision.shown, TEXT_BYTES);
+    buf_init(&decision.asked, REASON_BYTES);
+    buf_init(&decision.call_id, REASON_BYTES);
     put_words(&decision.reason, o->reason, arguments + 1, count - 1);
     code = read_decision(&decision);
     if (code == CLI_OK)
@@ -452,6 +492,9 @@ static int decide(const struct decide_options *o, void (*on_begin)(struct sessio
     buf_done(&decision.arguments);
     buf_done(&decision.params);
     buf_done(&decision.shown);
+    interview_free(decision.interview);
+    buf_done(&decision.asked);
+    buf_done(&decision.call_id);
     return code;
 }
 
@@ -488,7 +531,8 @@ const struct cli_command cli_approve = {
     .name = "approve",
     .usage = "TOPIC PROPOSAL [OPTIONS]",
     .summary = "make the call that a proposal proposes; prints its result",
-    .more = "At a terminal it shows what will run and asks; elsewhere it runs.\n\n"
+    .more = "At a terminal it shows what will run and asks; elsewhere it runs. What a\n"
+            "server asks back about the call is asked here too, as by moot call.\n\n"
             "  moot approve lobby 8c0d-17 --edit-args '{\"path\":\"/tmp/older\"}'\n",
     .options = approve_options,
     .option_count = COUNT(approve_options),

@@ -15,18 +15,17 @@
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "json/json.h"
-#include "tui/wrap.h"
+#include "mcp/rpc.h"
 
 enum {
     TEXT_BYTES = 1 << 20,
     LINE_BYTES = 64 << 10,
     ARENA_BYTES = 32 << 20,
-    MARGIN = 5,            /* "  | ", and the last column */
     QUESTIONS = 32,        /* that wait */
     QUESTION_MS = 86400000 /* a day, to think */
 };
 
-enum { RPC_DECLINED = -1, RPC_NO_METHOD = -32601, RPC_BAD_PARAMS = -32602 };
+enum { RPC_DECLINED = -1 };
 
 struct question {
     struct moot_call *call;
@@ -84,7 +83,7 @@ static void finish(struct interview *q, const char *answer)
 static void refuse(struct interview *q, const char *why)
 {
     (void)cli_fail("%s; it is declined", why);
-    (void)moot_reply_error(q->open, RPC_BAD_PARAMS, why);
+    (void)moot_reply_error(q->open, RPC_INVALID_PARAMS, why);
     resume(q);
 }
 
@@ -129,24 +128,9 @@ static void accept_form(struct interview *q)
 
 /* --- showing --- */
 
-/* Words of others, each line marked as theirs. */
 static void put_theirs(struct buf *out, struct str text)
 {
-    size_t columns = progress_columns(STDERR_FILENO);
-    struct wrap wrap;
-    struct buf plain;
-    struct str line;
-
-    buf_init(&plain, TEXT_BYTES);
-    plain_put(&plain, str_trim(text), PLAIN_TEXT);
-    wrap = (struct wrap){ .rest = buf_str(&plain),
-                          .columns = columns > MARGIN ? columns - MARGIN : 1 };
-    while (wrap_next(&wrap, &line)) {
-        buf_put(out, S("  | "));
-        buf_put(out, line);
-        buf_putc(out, '\n');
-    }
-    buf_done(&plain);
+    page_put_words(out, text, progress_columns(STDERR_FILENO));
 }
 
 static void put_title(struct buf *out, const struct form_field *field)
@@ -317,12 +301,11 @@ static void go_back(struct interview *q)
     ask_field(q);
 }
 
+/* What is left out becomes its default on the way: that is what is shown and sent. */
 static void skip(struct interview *q)
 {
-    if (q->form.fields[q->at].is_required)
-        complain(q, S("it is required; /decline and /cancel are there as well"));
-    else
-        keep_answer(q, S(""));
+    buf_clear(&q->answers[q->at]);
+    take_empty(q);
 }
 
 static void take_field(struct interview *q, struct str line)
@@ -660,7 +643,7 @@ static void on_call(struct moot *m [[maybe_unused]], void *user, struct moot_cal
             methods[i].take(q, call);
             return;
         }
-    (void)moot_reply_error(call, RPC_NO_METHOD, "method not found");
+    (void)moot_reply_error(call, RPC_METHOD_NOT_FOUND, "method not found");
 }
 
 /* --- life --- */

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/page.h"
 
+#include "base/arena.h"
 #include "base/plain.h"
+#include "json/json.h"
+#include "tui/wrap.h"
+
+enum {
+    TEXT_BYTES = 1 << 20,
+    ARENA_BYTES = 32 << 20,
+    MARGIN = 5, /* "  | ", and the last column */
+    PAGES = 32, /* of an error that are shown */
+};
 
 static const struct str secure = S("https://"), open_to_all = S("http://");
 
@@ -85,4 +95,55 @@ void page_put(struct buf *out, struct str url)
          "what stands before @ is a name and not the host");
     warn(out, !is_ascii(host) || is_punycode(host),
          "the host has letters that may look like others");
+}
+
+void page_put_words(struct buf *out, struct str text, size_t columns)
+{
+    struct wrap wrap = { .columns = columns > MARGIN ? columns - MARGIN : 1 };
+    struct buf plain;
+    struct str line;
+
+    if (columns == 0)
+        wrap.columns = SIZE_MAX;
+    buf_init(&plain, TEXT_BYTES);
+    plain_put(&plain, str_trim(text), PLAIN_TEXT);
+    wrap.rest = buf_str(&plain);
+    while (wrap_next(&wrap, &line)) {
+        buf_put(out, S("  | "));
+        buf_put(out, line);
+        buf_putc(out, '\n');
+    }
+    buf_done(&plain);
+}
+
+static void put_pages(struct buf *out, const struct json *list, size_t columns)
+{
+    size_t count = 0;
+
+    JSON_FOREACH(item, list) {
+        struct str url = json_text(json_find(item, S("url")));
+
+        if (!page_is_address(url) || count++ == PAGES)
+            continue;
+        page_put_words(out, json_text(json_find(item, S("message"))), columns);
+        page_put(out, url);
+    }
+    if (count)
+        buf_put(out,
+                S("Open this yourself if you trust it, then make the call again.\n"));
+}
+
+void page_put_required(struct buf *out, struct str error, size_t columns)
+{
+    const struct json *root, *code, *list;
+    struct arena arena;
+
+    arena_init(&arena, ARENA_BYTES);
+    if (json_parse(error, &arena, &root, NULL) == OK) {
+        code = json_find(root, S("code"));
+        list = json_find(json_find(root, S("data")), S("elicitations"));
+        if (code && str_eq(code->raw, S("-32042")) && list && list->type == JSON_ARRAY)
+            put_pages(out, list, columns);
+    }
+    arena_done(&arena);
 }

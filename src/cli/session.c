@@ -18,6 +18,7 @@
 #include "base/xalloc.h"
 #include "cli/cell.h"
 #include "cli/input.h"
+#include "cli/page.h"
 #include "cli/progress.h"
 #include "crypto/crypto.h"
 #include "json/json.h"
@@ -325,6 +326,11 @@ static void complain(const struct moot_outcome *o)
         buf_putc(&out, ')');
     }
     (void)cli_fail("%s", buf_cstr(&out));
+    buf_clear(&out);
+    if (o->type == MOOT_ERROR)
+        page_put_required(&out, (struct str){ o->json.ptr, o->json.len },
+                          progress_columns(STDERR_FILENO));
+    fputs(buf_cstr(&out), stderr);
     buf_done(&out);
 }
 

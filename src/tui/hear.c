@@ -396,6 +396,34 @@ void tui_on_done(struct moot *, void *user, const struct moot_outcome *outcome)
     timeline_mark(&tui->timeline, str_of(outcome->id), STATE_ENDED, why);
 }
 
+/* --- what we are asked --- */
+
+enum { METHOD_NOT_FOUND = -32601 };
+
+/* A server that works on our call wants a form filled in or a page opened. There is no
+ * place for that here; whoever waits learns it, and so does the server. */
+static void decline(struct tui *tui, struct moot_call *call)
+{
+    struct buf text;
+
+    buf_init(&text, 4096);
+    tell_put_name(&text, str_of(moot_call_from(call)));
+    buf_put(&text, S(" asked you something that cannot be answered here: declined. "
+                     "`moot call` at a terminal can."));
+    note(tui, ENTRY_WARNING, S(""), &text);
+    buf_done(&text);
+    tui->needs_drawing = true;
+    (void)moot_reply_json(call, "{\"action\":\"decline\"}");
+}
+
+void tui_on_call(struct moot *, void *user, struct moot_call *call)
+{
+    if (str_eq(str_of(moot_call_method(call)), S("elicitation/create")))
+        decline(user, call);
+    else
+        (void)moot_reply_error(call, METHOD_NOT_FOUND, "method not found");
+}
+
 const struct moot_handlers tui_handlers = {
     .on_state = on_state,
     .on_welcome = on_welcome,

@@ -308,8 +308,10 @@ static enum err join(struct tui *tui, const struct tui_options *options,
     connection.resolves_in_thread = true;
     connection.handlers = tui_handlers;
     connection.user = tui;
-    if (moot_new(&connection, &tui->moot) == MOOT_OK)
+    if (moot_new(&connection, &tui->moot) == MOOT_OK) {
+        moot_serve_others(tui->moot, tui_on_call, tui);
         return OK;
+    }
     plain_put(ret_why, str_of(moot_why(tui->moot)), PLAIN_LINE);
     return ERR_INVALID;
 }

@@ -107,6 +107,8 @@ void tui_edit(struct tui *tui, struct str text);
 extern const struct moot_handlers tui_handlers;
 /* What became of a call or decision of ours. */
 moot_on_done tui_on_done;
+/* A request to us. */
+moot_serve tui_on_call;
 void tui_refresh_people(struct tui *tui);
 void tui_describe_person(struct tui *tui);
 

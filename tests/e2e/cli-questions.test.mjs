@@ -13,6 +13,7 @@ import { startTerminal } from './terminal.mjs';
 const skip = spawnSync('tmux', ['-V']).status !== 0 && 'there is no tmux';
 let bridge, gateway, srv;
 let ask; // what the tool `ask` of srv asks: { method, params, more }
+let fail; // the error of the tool `refuse` of srv
 let go; // lets the tool `slowly` of srv end
 
 before(async () => {
@@ -23,6 +24,9 @@ before(async () => {
     bridge = await startBridge(gateway, ['--read', nodeModules], mcpServer('everything'), { watcher: bob });
     srv = await gateway.join('srv', { topic: 'room' });
     serveTools(srv, {
+        refuse: (_, { id, from, kind, payload }, client) => {
+            client.send(envelope('srv', kind.replace('request', 'response'), { to: [from], correlation_id: id, payload: { jsonrpc: '2.0', id: payload.id, error: fail } }));
+        },
         ask: async (_, request) => JSON.stringify((await question(srv, request)).payload),
         slowly: ({ message }, { from, payload }, client) => {
             client.send(envelope('srv', 'mcp/request:notifications/progress', { to: [from], payload: { method: 'notifications/progress',
@@ -46,8 +50,8 @@ async function question(client, request) {
     return expect(client, (json) => json.correlation_id === asked.id && json.kind?.startsWith('mcp/response:'));
 }
 
-async function at(words, use, size = {}) {
-    const terminal = await startTerminal([program, 'call', 'room', ...words, '--server', `http://127.0.0.1:${gateway.port}`],
+async function at(words, use, { command = 'call', ...size } = {}) {
+    const terminal = await startTerminal([program, command, 'room', ...words, '--server', `http://127.0.0.1:${gateway.port}`],
                                          { columns: 80, rows: 60, env: { MOOT_TOKEN: 'alice-token', NO_COLOR: '1' }, ...size });
 
     terminal.say = async (see, text) => {
@@ -67,14 +71,14 @@ async function at(words, use, size = {}) {
     }
 }
 
-// … where srv asks what is said here: before it can be called.
+// The command calls srv, which asks this.
 function asked(what, use) {
     ask = what;
     return at(['srv', 'ask'], use);
 }
 
-const form = (properties, required = []) => ({
-    method: 'elicitation/create', params: { message: 'About you', requestedSchema: { type: 'object', properties, required } },
+const form = (properties, required = [], message = 'About you') => ({
+    method: 'elicitation/create', params: { message, requestedSchema: { type: 'object', properties, required } },
 });
 const page = (url) => ({ method: 'elicitation/create', params: { mode: 'url', message: 'Sign in.', url, elicitationId: 'x' } });
 // What srv got, printed as the result of its tool.
@@ -102,7 +106,7 @@ test('a form of server-everything is filled in, field by field', { skip }, () =>
         await terminal.say(/11\/13 [^]* \[Green Lantern\] >$/, '');
         await terminal.say(/12\/13 [^]* \[Tuna\] >$/, '');
         await terminal.say(/13\/13 [^]* >$/, '');
-        await terminal.say(/This is what tool will get:\n {2}String: Alice\n[^]*\(left out\)[^]*Send it\?[^]* >$/, 'y');
+        await terminal.say(/This is what tool will get:\n {2}String: Alice\n[^]*\(left out\)[^]*: 3\.14\n[^]*Send it\?[^]* >$/, 'y');
         const screen = await terminal.end();
         const { action, content } = JSON.parse(screen.slice(screen.lastIndexOf('Raw result:') + 11));
 
@@ -167,6 +171,48 @@ for (const [answer, action] of [['y', 'accept'], ['n', 'decline'], ['c', 'cancel
             await terminal.say(/y, n or c\n >$/, answer);
             assert.deepEqual(result(await terminal.end()), { action });
         }));
+
+test('an address of server-everything is asked about', { skip }, () =>
+    at(['tool', 'trigger-url-elicitation', '--arg', 'message=Sign in.', '--arg', 'url=https://example.com/a'], async (terminal) => {
+        await terminal.say(/^tool wants you to open a page:\n {2}\| Sign in\.\n {2}address {2}https:\/\/example\.com\/a\n {2}host {5}example\.com\n[^]* >$/m, 'y');
+        assert.match(await terminal.end(), /"action": "accept"/);
+    }));
+
+test('pages that an error wants opened before the call is made again are shown', async () => {
+    const elicitation = (url, message) => ({ mode: 'url', elicitationId: url, url, message });
+
+    fail = { code: -32042, message: 'Sign in first', data: { elicitations: [
+        elicitation('https://auth.example/a', 'Say who you are\u001b[2J'), elicitation('javascript:alert(1)', 'No.'), elicitation('http://b.example/', 'And here'),
+    ] } };
+    const { status, stdout, stderr } = await moot(gateway, 'alice', ['call', 'room', 'srv', 'refuse']);
+
+    assert.equal(status, 3);
+    assert.equal(stdout, '');
+    assert.equal(stderr, [
+        'moot: srv: Sign in first (-32042)',
+        '  | Say who you are\\u001b[2J', '  address  https://auth.example/a', '  host     auth.example',
+        '  | And here', '  address  http://b.example/', '  host     b.example', '  careful: http: what you write there can be read on the way',
+        'Open this yourself if you trust it, then make the call again.', '',
+    ].join('\n'));
+    fail = { ...fail, code: -32000 };
+    assert.equal((await moot(gateway, 'alice', ['call', 'room', 'srv', 'refuse'])).stderr, 'moot: srv: Sign in first (-32000)\n');
+});
+
+test('who approves a call is asked what the server asks about it', { skip }, async () => {
+    const bob = await gateway.join('bob', { topic: 'room' });
+    const proposal = bob.send(envelope('bob', 'mcp/proposal:tools/call:ask', {
+        to: ['srv'], payload: { method: 'tools/call', params: { name: 'ask', arguments: {} } } }));
+
+    await expect(srv, (json) => json.id === proposal.id);
+    ask = form({ a: { type: 'string' } });
+    await at([proposal.id], async (terminal) => {
+        await terminal.say(/Run it\? \[y\/N\]$/, 'y');
+        await terminal.say(/srv asks you:\n[^]*1\/1 a\n[^]* >$/, 'blue');
+        await terminal.say(/Send it\?[^]* >$/, 'y');
+        assert.deepEqual(result(await terminal.end()), { action: 'accept', content: { a: 'blue' } });
+    }, { command: 'approve' });
+    await bob.close();
+});
 
 for (const url of ['javascript:alert(1)', 'file:///etc/passwd', 'https://', 'https://a b/'])
     test(`an address like ${url} is not even shown`, { skip }, () => asked(page(url), async (terminal) => {

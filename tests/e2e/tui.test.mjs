@@ -132,6 +132,29 @@ test('what is pasted is text, also its line breaks', withRoom({}, async (room, t
     assert.equal((await expect(bob, (json) => json.from === 'alice')).payload.text, 'one\n/quit two');
 }));
 
+test('who does not know of tools has none, which is no failure', withRoom({}, async (room, terminal) => {
+    const files = await room.join('files');
+
+    await terminal.sees('files joined');
+    await terminal.press('F3', 'Down');
+    await terminal.sees('files may send');
+    await terminal.press('t');
+    const list = await expect(files, (json) => json.kind === 'mcp/request:tools/list');
+    files.send(answer(list, '', { payload: { jsonrpc: '2.0', id: list.payload.id, error: { code: -32601, message: 'it did not declare tools' } } }));
+    assert.doesNotMatch(await terminal.sees(/Tools\n\n none/), /declare/);
+}));
+
+test('what a server asks back is declined, and both sides are told', withRoom({ columns: 160 }, async (room, terminal) => {
+    const bob = await room.join('bob');
+
+    await terminal.sees('bob joined');
+    const asked = bob.send(envelope('bob', 'mcp/request:elicitation/create', {
+        to: ['alice'], payload: { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: { message: 'Your name?', requestedSchema: {} } } }));
+    const { payload } = await expect(bob, (json) => json.correlation_id === asked.id);
+    assert.deepEqual(payload.result, { action: 'decline' });
+    await terminal.sees(/bob asked you something that cannot be answered here: declined/);
+}));
+
 test('commands, participants and tools are completed; tools are asked for', withRoom({}, async (room, terminal) => {
     const files = await room.join('files');
     await terminal.sees('files joined');
