@@ -160,8 +160,8 @@ static void count_tools(const struct bridge *b, size_t *ret_shown, size_t *ret_h
 
     *ret_shown = *ret_held = 0;
     while ((listed = listing_next(b->listing, OFFER_TOOL, &at)) != NULL) {
-        *ret_held += listed->is_held;
-        *ret_shown += !listed->is_held && listed->verdict != PIN_DROPPED;
+        *ret_held += listed->is_held && listed->verdict != PIN_DROPPED;
+        *ret_shown += !listed->is_held;
     }
 }
 

@@ -253,7 +253,10 @@ static enum method_verdict call(struct ask *ask, const struct method *m)
 {
     struct str name = text_param(ask, m->member);
     const struct listed *listed = listing_find(ask->b->listing, m->type, name);
-    struct str why = listed ? objection(listed) : S("there is no such thing here");
+    struct str why = listed
+                         ? objection(listed)
+                         : (m->type == OFFER_TOOL ? S("there is no tool of that name")
+                                                  : S("there is no prompt of that name"));
 
     if (!name.len)
         return invalid(ask, S("params do not name what is meant"));

@@ -161,21 +161,9 @@ static void on_log(void *user, struct str line)
 static void on_ended(void *user, const struct child_end *end)
 {
     struct child_carriage *child = user;
-    char text[256];
 
-    switch (end->type) {
-    case CHILD_EXITED:
-        (void)snprintf(text, sizeof(text), "it ended with code %d", end->code);
-        break;
-    case CHILD_KILLED:
-        (void)snprintf(text, sizeof(text), "it was killed by signal %d", end->code);
-        break;
-    case CHILD_NOT_STARTED:
-    case CHILD_LOST:
-        (void)snprintf(text, sizeof(text), "%s", end->why ? end->why : "it is lost");
-        break;
-    }
-    child->events.on_ended(child->user, text, end->type == CHILD_NOT_STARTED);
+    child->events.on_ended(child->user, end->why ? end->why : "it is lost",
+                           end->type == CHILD_NOT_STARTED);
 }
 
 static const struct stdio_ops stdio_ops = {

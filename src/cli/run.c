@@ -34,7 +34,8 @@ static int add(const struct server_spec *spec, const char *data)
 
     buf_init(&body, TEXT_BYTES);
     server_spec_write(spec, &body);
-    code = servers_ask(&server, "POST", S("/admin/servers"), buf_str(&body), &answer);
+    code =
+        servers_ask(&server, NULL, "POST", S("/admin/servers"), buf_str(&body), &answer);
     if (code == CLI_OK)
         fprintf(stderr,
                 STR_FMT " is in " STR_FMT " from now on; `moot ps` tells how it is.\n",

@@ -6,23 +6,31 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/plain.h"
-#include "cli/palette.h"
+#include "cli/cell.h"
+#include "cli/progress.h"
 #include "cli/result.h"
 #include "cli/servers.h"
 #include "json/json.h"
 
 enum { TEXT_BYTES = 64 << 20, TREE_BYTES = 256 << 20, PATH_BYTES = 4096 };
+enum { DEEP = 6 }; /* what is said of an item */
 
 static const struct str lists[] = { S("tools"), S("resources"), S("resourceTemplates"),
                                     S("prompts") };
 
 static void put_difference(struct buf *out, struct str text)
 {
+    struct buf plain;
+
+    buf_init(&plain, TEXT_BYTES);
     while (text.ptr && text.len) {
-        buf_put(out, S("      "));
-        plain_put(out, str_cut(&text, '\n'), PLAIN_LINE);
+        buf_clear(&plain);
+        plain_put(&plain, str_cut(&text, '\n'), PLAIN_LINE);
+        buf_putf(out, "%*s", DEEP, "");
+        cell_put_wrapped(out, buf_str(&plain), DEEP, progress_columns(STDOUT_FILENO));
         buf_putc(out, '\n');
     }
+    buf_done(&plain);
 }
 
 /* "  held     read_file: has changed", and how. */
@@ -34,9 +42,10 @@ static void put_item(struct buf *out, const struct json *item)
     bool is_held = held && held->type == JSON_TRUE;
     bool is_dropped = str_eq(verdict, S("dropped"));
 
-    buf_put(out, is_held ? S("  held     ") : S("  "));
-    if (!is_held)
-        buf_put(out, is_dropped ? S("dropped  ") : S("shown    "));
+    if (is_dropped)
+        buf_put(out, S("  dropped  "));
+    else
+        buf_put(out, is_held ? S("  held     ") : S("  shown    "));
     plain_put(out, json_text(json_find(item, S("key"))), PLAIN_LINE);
     if (is_held || is_dropped) {
         buf_put(out, S(": "));
@@ -94,8 +103,8 @@ int servers_show_tools(const struct cli_server *server, const char *name,
     servers_path(&path, name, approve ? "/pins" : "/tools");
     if (approve)
         put_approval(&body, approve);
-    code = servers_ask(server, approve ? "POST" : "GET", buf_str(&path), buf_str(&body),
-                       &answer);
+    code = servers_ask(server, approve ? NULL : name, approve ? "POST" : "GET",
+                       buf_str(&path), buf_str(&body), &answer);
     if (code == CLI_OK && as_json)
         result_put_json(&out, buf_str(&answer.body),
                         isatty(STDOUT_FILENO) ? RESULT_PLAIN : RESULT_RAW);

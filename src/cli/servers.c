@@ -68,8 +68,8 @@ static int report(const struct cli_answer *answer, const char *name)
     return cli_report(answer);
 }
 
-int servers_ask(const struct cli_server *server, const char *method, struct str path,
-                struct str body, struct cli_answer *answer)
+int servers_ask(const struct cli_server *server, const char *name, const char *method,
+                struct str path, struct str body, struct cli_answer *answer)
 {
     enum err err = cli_call(server, method, path, body, answer);
 
@@ -77,7 +77,9 @@ int servers_ask(const struct cli_server *server, const char *method, struct str 
         return no_gateway(server);
     if (err)
         return CLI_FAILED;
-    return answer->status >= 400 ? cli_report(answer) : CLI_OK;
+    if (answer->status < 400)
+        return CLI_OK;
+    return name ? report(answer, name) : cli_report(answer);
 }
 
 /* The caller frees answer->body in any case. */
@@ -85,16 +87,11 @@ static int tell_server(const struct cli_server *server, const char *name,
                        const char *what, struct str body, struct cli_answer *answer)
 {
     CLEANUP(buf_done) struct buf path;
-    enum err err;
 
     buf_init(&path, PATH_BYTES);
     servers_path(&path, name, what);
-    err = cli_call(server, *what ? "POST" : "DELETE", buf_str(&path), body, answer);
-    if (err == ERR_NOT_FOUND)
-        return no_gateway(server);
-    if (err)
-        return CLI_FAILED;
-    return answer->status >= 400 ? report(answer, name) : CLI_OK;
+    return servers_ask(server, name, *what ? "POST" : "DELETE", buf_str(&path), body,
+                       answer);
 }
 
 int servers_act(const struct cli_server *server, const char *name, const char *what)
@@ -225,7 +222,7 @@ static int ps(void *fields, char **arguments [[maybe_unused]],
 
     buf_init(&data, PATH_BYTES);
     server = servers_place(o, &data);
-    code = servers_ask(&server, "GET", S("/admin/servers"), S(""), &answer);
+    code = servers_ask(&server, NULL, "GET", S("/admin/servers"), S(""), &answer);
     if (code == CLI_OK)
         code = print_body(o, buf_str(&answer.body), put_list);
     (void)fflush(stdout);

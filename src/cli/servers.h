@@ -23,9 +23,10 @@ struct cli_server servers_place(const struct servers_options *options, struct bu
 /* /admin/servers/NAME or, with `what`, what stands below. */
 void servers_path(struct buf *out, const char *name, const char *what);
 
-/* Asks, and reports on stderr what failed. The caller frees answer->body in any case. */
-int servers_ask(const struct cli_server *server, const char *method, struct str path,
-                struct str body, struct cli_answer *answer);
+/* Asks, and reports on stderr what failed; `name`, or NULL, is the server that is not
+ * there where nothing is found. The caller frees answer->body in any case. */
+int servers_ask(const struct cli_server *server, const char *name, const char *method,
+                struct str path, struct str body, struct cli_answer *answer);
 
 /* Has the server of that name do `what`: "/start", "/stop", "/restart"; "": go. */
 int servers_act(const struct cli_server *server, const char *name, const char *what);

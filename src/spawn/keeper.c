@@ -171,7 +171,7 @@ static void keep_status(struct keeper *k, int status)
     k->end.exit = WIFEXITED(status) ? CHILD_EXITED : CHILD_KILLED;
     k->end.value = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
     if (WIFEXITED(status))
-        (void)snprintf(k->end.why, WORD_WHY, "it exited with %d", k->end.value);
+        (void)snprintf(k->end.why, WORD_WHY, "it ended with code %d", k->end.value);
     else
         (void)snprintf(k->end.why, WORD_WHY, "it was ended by signal %d (%s)",
                        k->end.value, strsignal(k->end.value));

@@ -114,6 +114,29 @@ test('stop --remove takes it away', async () => {
     assert.equal((await run('ps')).stdout.split('\n').length, 2);
 });
 
+// Offers a tool whose name MCP does not allow.
+const misnamed = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const results = {
+        initialize: () => ({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }),
+        'tools/list': () => ({ tools: [{ name: 'no name!', inputSchema: { type: 'object' } }] }),
+    };
+    if (id !== undefined)
+        console.log(JSON.stringify({ jsonrpc: '2.0', id, ...(results[method] ? { result: results[method]() } : { error: { code: -32601, message: '' } }) }));
+}).on('close', () => process.exit(0));`;
+
+test('what is dropped is not held: nobody can approve it', async () => {
+    assert.equal((await run('run', 'room', '--as', 'tool', '--sandbox', 'off', '--yes', '--', process.execPath, '-e', misnamed)).status, 0);
+    assert.deepEqual(await rpc.result('tools/list'), { tools: [] }); // is answered when the catalogue is known
+    assert.match((await run('tools', '--server', 'tool')).stdout, /^ {2}dropped {2}no name!: the name of a tool is made of/m);
+    const [server] = JSON.parse((await run('ps', '--json')).stdout).servers;
+    assert.equal(server.tools, 0);
+    assert.equal(server.held ?? 0, 0);
+    assert.match((await rpc.error('tools/call', { name: 'another', arguments: {} })).message, /^there is no tool of that name$/);
+    assert.match((await run('tools', '--server', 'nobody')).stderr, /there is no server "nobody"; `moot ps` lists them/);
+    assert.equal((await run('stop', '--remove', 'tool')).status, 0);
+});
+
 test('whoever says --yes is told what stands in the way', async () => {
     const { status, stderr } = await run('run', 'room', '--as', 'none', '--sandbox', 'off', '--yes', '--', '/no/such/program');
 

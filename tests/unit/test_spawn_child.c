@@ -199,8 +199,8 @@ TEST(a_child_says_and_ends_as_it_likes)
         int code;
         const char *why;
     } cases[] = {
-        { "echo hello", S("hello\n"), CHILD_EXITED, 0, "it exited with 0" },
-        { "exit 7", S(""), CHILD_EXITED, 7, "it exited with 7" },
+        { "echo hello", S("hello\n"), CHILD_EXITED, 0, "it ended with code 0" },
+        { "exit 7", S(""), CHILD_EXITED, 7, "it ended with code 7" },
         { "kill -9 $$", S(""), CHILD_KILLED, 9, "it was ended by signal 9 (Killed)" },
         { "kill -15 $$", S(""), CHILD_KILLED, 15,
           "it was ended by signal 15 (Terminated)" },

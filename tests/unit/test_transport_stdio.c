@@ -187,11 +187,11 @@ TEST(what_a_server_says_comes_in_its_order_and_its_end_last)
     } cases[] = {
         /* The last words lie in the pipe when it has gone, and count. */
         { HELLO "echo '" NOTE "'; exit 0",
-          "started ready notifications/tools/list_changed[61] session(it exited with 0) "
+          "started ready notifications/tools/list_changed[61] session(it ended with code 0) "
           "ended" },
         /* A last line without an end is one. */
         { HELLO "printf '" NOTE "'; exit 0",
-          "started ready notifications/tools/list_changed[61] session(it exited with 0) "
+          "started ready notifications/tools/list_changed[61] session(it ended with code 0) "
           "ended" },
         { HELLO "echo hello; echo; echo '" NOTE "'; kill -9 $$",
           "started ready noise(hello) notifications/tools/list_changed[61] session(it "
@@ -199,11 +199,11 @@ TEST(what_a_server_says_comes_in_its_order_and_its_end_last)
         /* In pieces, and with the line ends of others. */
         { HELLO "printf '{\"jsonrpc\":\"2.0\",'; sleep 0.05; printf '\"method\":"
                 "\"notifications/tools/list_changed\"}\\r\\nx\\r\\n'; exit 0",
-          "started ready notifications/tools/list_changed[61] noise(x) session(it exited "
-          "with 0) ended" },
+          "started ready notifications/tools/list_changed[61] noise(x) session(it ended "
+          "with code 0) ended" },
         { HELLO "exec >&-; exec sleep 1000",
           "started ready session(it closed its output) ended" },
-        { "exit 1", "started session(it exited with 1) ended" },
+        { "exit 1", "started session(it ended with code 1) ended" },
     };
 
     FOR_EACH_CASE(c, cases) {
@@ -252,7 +252,7 @@ TEST(standard_error_goes_to_the_log_by_lines)
     turn_until(&s, &s.has_ended);
     CHECK_STR(buf_str(&s.told),
               S("started log(one:3) log(yyyyyyyyyy:8192) "
-                "log(yyyyyyyyyy:1808) session(it exited with 0) ended"));
+                "log(yyyyyyyyyy:1808) session(it ended with code 0) ended"));
     stage_close(&s);
 }
 
