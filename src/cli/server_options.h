@@ -35,7 +35,7 @@ struct server_options {
     { "--secret",    "NAME=FROM",  "a variable from file:PATH or env:NAME; may be repeated", CLI_AT(type, what.secrets) },   \
     { "--header",    "NAME=FROM",  "url: a header, file:PATH, env:NAME or a text",           CLI_AT(type, what.headers) },   \
     { "--root",      "URI",        "what roots/list says; else the permitted paths",         CLI_AT(type, what.roots) },     \
-    { "--folder",    "DIR",        "where it starts; else in an empty folder",               CLI_AT(type, what.folder) },    \
+    { "--folder",    "DIR",        "where it starts; else in a folder of its own",           CLI_AT(type, what.folder) },    \
     { "--memory",    "MIB",        "at most so much; default 512",                           CLI_AT(type, what.memory) },    \
     { "--processes", "N",          "at most so many, threads included; default 64",          CLI_AT(type, what.processes) }, \
     { "--mode",      "MODE",       "shared (default), per-caller, pooled",                   CLI_AT(type, what.mode) },      \

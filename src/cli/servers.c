@@ -457,8 +457,8 @@ const struct cli_command cli_logs = {
 
 const struct cli_command cli_stop = {
     .name = "stop",
-    .usage = "NAME",
-    .summary = "stop an MCP server until `moot run NAME` or a restart",
+    .usage = "NAME [--remove]",
+    .summary = "stop an MCP server until `moot run NAME`, or the gateway starts anew",
     .options = stop_options,
     .option_count = COUNT(stop_options),
     .min_arguments = 1,
