@@ -26,6 +26,7 @@
 #include "base/list.h"
 #include "base/str.h"
 #include "bridge/bridge.h"
+#include "bridge/bridge_ask.h"
 #include "bridge/bridge_bounds.h"
 #include "bridge/bridge_guest.h"
 #include "bridge/bridge_list.h"
@@ -72,21 +73,6 @@ struct bridged {
     struct str token; /* of progress: JSON, or "" */
     struct str uri;   /* resources/read, or "" */
     struct str task;  /* tasks/…: which, or "" */
-};
-
-/* A question that somebody was asked. */
-struct asked {
-    struct link link;
-    struct bridge *bridge;
-    struct mcp_question *question;
-    char id[ASK_ID]; /* of the envelope */
-    size_t id_len;
-};
-
-/* A URL that somebody was shown; its end may be told later. */
-struct elicited {
-    struct link link;
-    struct str id, whom; /* behind the struct */
 };
 
 /* Who the server is, as far as that is known; texts are owned. */
@@ -186,25 +172,6 @@ bool missing_is(const struct bridge *b, struct str id);
 void missing_tick(struct bridge *b); /* who has not come back has left */
 uint64_t missing_due_ms(const struct bridge *b);
 void missing_free(struct bridge *b);
-
-/* bridge_ask.c */
-/* `call`, `task`: that caused it; both NULL: none, or it cannot be told which. */
-void bridge_ask(struct bridge *b, struct mcp_question *question, struct bridged *call,
-                struct owned_task *task);
-void bridge_refuse(struct bridge *b, struct mcp_question *question, int64_t code,
-                   struct str message);
-/* What the server is to get for this result. ERR_INVALID: it does not fit. */
-enum err bridge_fit(const struct mcp_question *question, struct str result,
-                    struct buf *out, struct buf *why);
-void bridge_roots_changed(struct bridge *b, struct str whose);
-void bridge_unask(struct bridge *b, struct mcp_question *question);
-void bridge_drop_asked(struct bridge *b);
-/* Somebody was shown a URL of that id, and it has not ended; or NULL. */
-struct elicited *bridge_elicited(const struct bridge *b, struct str id);
-void bridge_elicited_end(struct bridge *b, struct elicited *elicited);
-/* The URLs of an error -32042 are for `whom`. False: they are none to be shown. */
-bool bridge_elicits(struct bridge *b, struct json_span error, struct str whom,
-                    struct buf *why);
 
 /* bridge_hear.c */
 int bridge_level(struct str name); /* of messages: 0 is debug; -1: none */

@@ -117,7 +117,7 @@ static void accept_form(struct interview *q)
 {
     struct buf out;
 
-    buf_init(&out, 2 * TEXT_BYTES);
+    buf_init(&out, (size_t)2 * TEXT_BYTES);
     buf_put(&out, S("{\"action\":\"accept\",\"content\":"));
     put_content(q, &out);
     buf_putc(&out, '}');
@@ -221,7 +221,7 @@ static void ask_end(struct interview *q)
     struct buf out;
 
     q->stage = AT_END;
-    buf_init(&out, 2 * TEXT_BYTES);
+    buf_init(&out, (size_t)2 * TEXT_BYTES);
     buf_put(&out, S("\nThis is what "));
     plain_put(&out, str_of(q->participant), PLAIN_LINE);
     buf_put(&out, S(" will get:\n"));
@@ -285,7 +285,7 @@ static void take_answer(struct interview *q, struct str line)
 {
     struct buf json, why;
 
-    buf_init(&json, 2 * LINE_BYTES);
+    buf_init(&json, (size_t)2 * LINE_BYTES);
     buf_init(&why, TEXT_BYTES);
     if (form_judge(&q->form.fields[q->at], line, &json, &why))
         complain(q, buf_str(&why));
@@ -418,7 +418,7 @@ static void open_form(struct interview *q, const struct json *params)
     buf_done(&why);
     q->answers = xcalloc(q->form.count + 1, sizeof(*q->answers));
     for (size_t i = 0; i < q->form.count; i++)
-        buf_init(&q->answers[i], 2 * LINE_BYTES);
+        buf_init(&q->answers[i], (size_t)2 * LINE_BYTES);
     buf_init(&out, TEXT_BYTES);
     buf_putf(&out, "\n%s", q->session->ask_ink->bold);
     plain_put(&out, str_of(q->participant), PLAIN_LINE);

@@ -24,17 +24,16 @@ struct interview;
 /* Takes over requests to this session's participant and, while it asks, standard input:
  * interview_input() is for the plan's on_input. `roots` is borrowed. */
 struct interview *interview_new(struct session *session, const struct cli_list *roots);
-void interview_free(struct interview *interview); /* NULL is harmless */
+void interview_free(struct interview *q); /* NULL is harmless */
 
 /* Whose questions about which call; borrowed. */
-void interview_about(struct interview *interview, const char *participant,
-                     const char *call_id);
+void interview_about(struct interview *q, const char *participant, const char *call_id);
 
-void interview_input(struct interview *interview);
-bool interview_is_open(const struct interview *interview);
+void interview_input(struct interview *q);
+bool interview_is_open(const struct interview *q);
 
 /* The call has ended: what is open is nobody's question any more. */
-void interview_end(struct interview *interview);
+void interview_end(struct interview *q);
 
 /* --root PATH or file:///…: CLI_USAGE, with a complaint, where it is neither. */
 int interview_check_roots(const struct cli_list *roots);
