@@ -25,6 +25,13 @@ static void input_free(struct input *input)
     free(input);
 }
 
+/* The oldest comes first. */
+static struct input *input_first(const struct owned_task *task)
+{
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed has left the list
+    return LIST_FIRST(&task->inputs, struct input, link);
+}
+
 void input_add(struct owned_task *task, struct mcp_question *question)
 {
     struct input *input = xcalloc(1, sizeof(*input));
@@ -82,7 +89,7 @@ void inputs_refuse(struct owned_task *task)
 {
     struct input *input;
 
-    while ((input = LIST_FIRST(&task->inputs, struct input, link)) != NULL)
+    while ((input = input_first(task)) != NULL)
         refuse(task, input);
 }
 
@@ -234,12 +241,6 @@ struct owned_task *input_task(const struct bridge *b, const struct server_questi
 }
 
 /* --- time --- */
-
-/* The oldest comes first. */
-static struct input *input_first(const struct owned_task *task)
-{
-    return LIST_FIRST(&task->inputs, struct input, link);
-}
 
 void inputs_tick(struct bridge *b)
 {
