@@ -163,6 +163,12 @@ static char *paths_fault(const char *what, const struct str *paths, size_t count
     return NULL;
 }
 
+bool server_spec_lacks_uid(const struct server_spec *spec)
+{
+    return geteuid() == 0 && !spec->permit.uid && !spec->url.len &&
+           spec->permit.level != SANDBOX_OFF;
+}
+
 static char *network_fault(const struct permit *permit)
 {
     if (permit->level == SANDBOX_OFF && permit->network != NETWORK_ANY)

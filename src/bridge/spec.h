@@ -80,6 +80,9 @@ void server_spec_unref(struct server_spec *spec);
 /* Does nothing differ that needs the server to be started again? */
 bool server_spec_is_same(const struct server_spec *a, const struct server_spec *b);
 
+/* Started by root, a confined command becomes somebody else: is it not said who? */
+bool server_spec_lacks_uid(const struct server_spec *spec);
+
 /* NULL, or what is wrong with it (owned by the caller). */
 char *server_spec_fault(const struct server_spec *spec);
 

@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "cli/bridge_file.h"
+#include "cli/bridge_uid.h"
 #include "cli/cli.h"
 #include "cli/guest_token.h"
 #include "cli/server_options.h"
@@ -375,7 +376,8 @@ static int find_registries(const struct bridge_options *o, struct arena *arena,
     return CLI_OK;
 }
 
-/* Its home, and whoever runs this knows the command, or sees what it would be. */
+/* Its home, its uid, and whoever runs this knows the command, or sees what it would be.
+ */
 static int settle(const struct bridge_options *o, struct server_spec *spec,
                   struct buf *data)
 {
@@ -383,6 +385,8 @@ static int settle(const struct bridge_options *o, struct server_spec *spec,
 
     cli_data_directory(o->session.data, S(""), data);
     code = server_options_settle(spec, buf_cstr(data));
+    if (code == CLI_OK)
+        code = bridge_uid_settle(spec, buf_cstr(data));
     if (code)
         return code;
     return o->what.explain ? server_options_explain(spec)

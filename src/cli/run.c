@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "cli/server_options.h"
 #include "cli/servers.h"
+#include "json/json.h"
 
 enum { TEXT_BYTES = 1 << 20, PATH_BYTES = 4096 };
 
@@ -25,7 +26,8 @@ static const struct cli_option options[] = {
 };
 /* clang-format on */
 
-static int add(const struct server_spec *spec, const char *data)
+/* The gateway gives it its uid itself. */
+static int add(struct server_spec *spec, const char *data)
 {
     struct cli_server server = { .data = data };
     struct cli_answer answer = {};
@@ -33,6 +35,7 @@ static int add(const struct server_spec *spec, const char *data)
     int code;
 
     buf_init(&body, TEXT_BYTES);
+    spec->permit.uid = 0;
     server_spec_write(spec, &body);
     code =
         servers_ask(&server, NULL, "POST", S("/admin/servers"), buf_str(&body), &answer);
@@ -40,6 +43,48 @@ static int add(const struct server_spec *spec, const char *data)
         fprintf(stderr,
                 STR_FMT " is in " STR_FMT " from now on; `moot ps` tells how it is.\n",
                 STR_ARG(spec->name), STR_ARG(spec->topic));
+    buf_done(&answer.body);
+    return code;
+}
+
+static uid_t read_uid(struct str body)
+{
+    CLEANUP(arena_done) struct arena arena;
+    const struct json *root = NULL;
+    const struct json *said;
+    uint64_t uid = 0;
+
+    arena_init(&arena, TEXT_BYTES);
+    (void)json_parse(body, &arena, &root, NULL);
+    said = json_find(root, S("uid"));
+    if (said)
+        (void)str_to_u64(said->text, UINT32_MAX, &uid);
+    return (uid_t)uid;
+}
+
+/* Whom it would become, the gateway says. */
+static int find_uid(struct server_spec *spec, const char *name, const char *data)
+{
+    struct cli_server server = { .data = data };
+    struct cli_answer answer = {};
+    CLEANUP(buf_done) struct buf path;
+    int code = CLI_OK;
+    enum err err;
+
+    buf_init(&path, PATH_BYTES);
+    if (!server_spec_lacks_uid(spec))
+        return CLI_OK;
+    servers_path(&path, name, "/uid");
+    err = cli_call(&server, "GET", buf_str(&path), S(""), &answer);
+    if (err == ERR_NOT_FOUND)
+        fputs("moot: no gateway runs: the uid is one of its own, which that says\n",
+              stderr);
+    else if (err)
+        code = CLI_FAILED;
+    else if (answer.status >= 400)
+        code = cli_report(&answer);
+    else
+        spec->permit.uid = read_uid(buf_str(&answer.body));
     buf_done(&answer.body);
     return code;
 }
@@ -53,6 +98,8 @@ static int run_server(const struct run_options *o, const char *data, char **word
     if (code)
         return code;
     code = server_options_settle(spec, data);
+    if (code == CLI_OK)
+        code = find_uid(spec, o->what.as, data);
     if (code == CLI_OK && o->what.explain)
         code = server_options_explain(spec);
     else if (code == CLI_OK)

@@ -98,14 +98,17 @@ int server_options_explain(const struct server_spec *spec)
 
 /* --- what was approved --- */
 
-/* Of what the server is, not of how it is kept running. */
+/* Of what the server is, not of how it is kept running, nor of the number it was given:
+ * no option names one. */
 static void put_digest(struct buf *out, const struct server_spec *spec)
 {
     CLEANUP(buf_done) struct buf json;
+    struct server_spec bare = *spec;
     uint8_t digest[SHA256_BYTES];
 
     buf_init(&json, TEXT_BYTES);
-    server_spec_write(spec, &json);
+    bare.permit.uid = bare.permit.gid = 0;
+    server_spec_write(&bare, &json);
     crypto_sha256(buf_str(&json), digest);
     hex_write(out, (struct str){ (const char *)digest, sizeof(digest) });
 }

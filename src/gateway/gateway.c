@@ -153,16 +153,33 @@ static void make_folder(const struct gateway *gateway, const char *name)
 }
 
 /* Those that workers know have theirs. */
+static bool has_uid(const struct gateway *gateway, const struct server_list *list,
+                    const struct server_spec *spec)
+{
+    const struct wanted_server *known = server_list_find(gateway->added, spec->name);
+
+    return list != gateway->added && known && known->spec == spec;
+}
+
 static void give_uids(struct gateway *gateway, const struct server_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        server_uids_reserve(&gateway->uids, list->items[i].spec->permit.uid);
-    for (size_t i = 0; i < list->count; i++) {
-        struct server_spec *spec = list->items[i].spec;
-        const struct wanted_server *known = server_list_find(gateway->added, spec->name);
+        if (!has_uid(gateway, list, list->items[i].spec))
+            server_uids_reserve(&gateway->uids, list->items[i].spec->permit.uid);
+    for (size_t i = 0; i < list->count; i++)
+        if (!has_uid(gateway, list, list->items[i].spec))
+            server_give_uid(&gateway->workers[0], list->items[i].spec);
+}
 
-        if (list == gateway->added || !known || known->spec != spec)
-            server_give_uid(&gateway->workers[0], spec);
+void gateway_unwant_servers(struct gateway *gateway, const struct server_list *next)
+{
+    const struct server_list *now = gateway->settings->servers;
+
+    for (size_t i = 0; i < now->count; i++) {
+        struct str name = now->items[i].spec->name;
+
+        if (!server_list_find(next, name) && !server_list_find(gateway->added, name))
+            server_uids_unwant(&gateway->uids, name);
     }
 }
 

@@ -68,3 +68,6 @@ void gateway_close_listeners(struct gateway *gateway);
 /* On the main thread, before workers hear of these servers: whoever starts commands is
  * there if one of them is a command. */
 void gateway_prepare_servers(struct gateway *gateway, const struct server_list *list);
+
+/* Before that: those of the settings in force that are not in the next ones. */
+void gateway_unwant_servers(struct gateway *gateway, const struct server_list *next);

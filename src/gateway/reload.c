@@ -136,6 +136,7 @@ static void on_config_read(struct store_job *job)
         reload_finish(reload);
         return;
     }
+    gateway_unwant_servers(reload->gateway, reload->settings->servers);
     gateway_prepare_servers(reload->gateway, reload->settings->servers);
     reload->gather.visit = visit_apply;
     reload->gather.done = on_all_applied;

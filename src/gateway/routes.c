@@ -32,6 +32,7 @@ static const struct route routes[] = {
     { HTTP_POST,   S("/admin/servers"),                      ACCESS_ADMIN,    AT_FIRST_WORKER, S("server.add"),          false, admin_servers_add },
     { HTTP_GET,    S("/admin/servers/{}"),                   ACCESS_ADMIN,    SERVER_IN_PATH,  S(""),                    false, admin_server_get },
     { HTTP_DELETE, S("/admin/servers/{}"),                   ACCESS_ADMIN,    AT_FIRST_WORKER, S("server.remove"),       false, admin_servers_remove },
+    { HTTP_GET,    S("/admin/servers/{}/uid"),               ACCESS_ADMIN,    AT_FIRST_WORKER, S(""),                    false, admin_server_uid },
     { HTTP_POST,   S("/admin/servers/{}/start"),             ACCESS_ADMIN,    SERVER_IN_PATH,  S("server.start"),        false, admin_server_start },
     { HTTP_POST,   S("/admin/servers/{}/stop"),              ACCESS_ADMIN,    SERVER_IN_PATH,  S("server.stop"),         false, admin_server_stop },
     { HTTP_POST,   S("/admin/servers/{}/restart"),           ACCESS_ADMIN,    SERVER_IN_PATH,  S("server.restart"),      false, admin_server_restart },

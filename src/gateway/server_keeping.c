@@ -3,11 +3,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "gateway/gateway.h"
+#include "gateway/server_list.h"
 #include "gateway/server_uids.h"
 
 enum { KEPT_BYTES = 16 << 20, SPEC_BYTES = 4 << 20 };
@@ -124,10 +125,26 @@ void server_keep_added(struct worker *worker, const struct server_spec *spec)
     buf_done(&json);
 }
 
-bool server_lacks_uid(const struct server_spec *spec)
+static void drop_uid(struct worker *worker, struct str name)
 {
-    return geteuid() == 0 && !spec->permit.uid && !spec->url.len &&
-           spec->permit.level != SANDBOX_OFF;
+    (void)recorder_remove(worker,
+                          &(struct store_item){ .section = STORE_UID, .key = name });
+    server_uids_drop(gateway_uids(worker->gateway), name);
+}
+
+/* A number may be somebody's who has gone: he has had it long enough. */
+static uid_t take_uid(struct worker *worker, struct str name)
+{
+    struct server_uids *uids = gateway_uids(worker->gateway);
+    uid_t uid = server_uids_take(uids, name);
+    char *resting = NULL;
+
+    if (uid || !server_uids_resting(uids).len)
+        return uid;
+    resting = str_dup(server_uids_resting(uids));
+    drop_uid(worker, str_of(resting));
+    free(resting);
+    return server_uids_take(uids, name);
 }
 
 void server_give_uid(struct worker *worker, struct server_spec *spec)
@@ -136,9 +153,11 @@ void server_give_uid(struct worker *worker, struct server_spec *spec)
     bool is_new = !server_uids_find(uids, spec->name);
     char text[16];
 
-    if (!server_lacks_uid(spec))
+    if (!server_spec_lacks_uid(spec)) {
+        server_uids_unwant(uids, spec->name);
         return;
-    spec->permit.uid = server_uids_take(uids, spec->name);
+    }
+    spec->permit.uid = take_uid(worker, spec->name);
     spec->permit.gid = (gid_t)spec->permit.uid;
     if (!spec->permit.uid)
         log_error("server.no_uid", "name=%s reason=\"all %d are taken\"",
@@ -154,10 +173,40 @@ void server_give_uid(struct worker *worker, struct server_spec *spec)
 void server_forget(struct worker *worker, struct str name)
 {
     static const enum store_section all[] = { STORE_SERVER, STORE_UPSTREAM,
-                                              STORE_CATALOGUE, STORE_SECRET, STORE_UID };
+                                              STORE_CATALOGUE, STORE_SECRET };
 
-    server_uids_drop(gateway_uids(worker->gateway), name);
     for (size_t i = 0; i < COUNT(all); i++)
         (void)recorder_remove(worker,
                               &(struct store_item){ .section = all[i], .key = name });
+    if (!server_list_find(worker->settings->servers, name) &&
+        server_uids_forget(gateway_uids(worker->gateway), name))
+        drop_uid(worker, name);
+}
+
+/* --- what has ended --- */
+
+struct ending {
+    struct loop_mail mail;
+    struct worker *first;
+    struct str name; /* behind the struct */
+};
+
+static void on_ended(struct loop_mail *mail)
+{
+    struct ending *ending = CONTAINER_OF(mail, struct ending, mail);
+
+    if (server_uids_ended(gateway_uids(ending->first->gateway), ending->name))
+        drop_uid(ending->first, ending->name);
+    free(ending);
+}
+
+void server_has_ended(struct worker *worker, struct str name)
+{
+    struct ending *ending = xcalloc(1, sizeof(*ending) + name.len);
+
+    memcpy(ending + 1, name.ptr, name.len);
+    ending->name = (struct str){ (const char *)(ending + 1), name.len };
+    ending->first = gateway_worker(worker->gateway, 0);
+    ending->mail.deliver = on_ended;
+    loop_post(ending->first->loop, &ending->mail);
 }

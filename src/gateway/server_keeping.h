@@ -45,7 +45,9 @@ void server_keep_added(struct worker *worker, const struct server_spec *spec);
 /* Started by root, a confined command gets a uid of its own, unless it names one. On the
  * first worker, before others hear of it. Where none is left it lacks one. */
 void server_give_uid(struct worker *worker, struct server_spec *spec);
-bool server_lacks_uid(const struct server_spec *spec);
 
 /* With all that is known of it. On the first worker. */
 void server_forget(struct worker *worker, struct str name);
+
+/* Nothing of it runs on this worker any more. */
+void server_has_ended(struct worker *worker, struct str name);

@@ -182,7 +182,7 @@ static void load(struct servers *servers)
         return;
     kept = kept_servers_new();
     LIST_FOREACH(server, &servers->all, link)
-        if (server->stage == STAGE_LOADING && !server_lacks_uid(server->spec))
+        if (server->stage == STAGE_LOADING && !server_spec_lacks_uid(server->spec))
             kept_servers_add(kept, server->spec);
     if (!kept->count) {
         kept_servers_free(kept);
@@ -255,6 +255,8 @@ static void on_reap(struct loop_task *task)
     struct server *server = CONTAINER_OF(task, struct server, reap);
     struct servers *servers = server->servers;
 
+    if (!servers->is_leaving)
+        server_has_ended(servers->worker, server->spec->name);
     server_free(server);
     follow_lists(servers); /* perhaps it is to come back as something else */
 }

@@ -45,6 +45,7 @@ void admin_servers_list(struct exchange *x);
 void admin_servers_add(struct exchange *x);
 void admin_servers_remove(struct exchange *x);
 void admin_server_get(struct exchange *x);
+void admin_server_uid(struct exchange *x);
 void admin_server_start(struct exchange *x);
 void admin_server_stop(struct exchange *x);
 void admin_server_restart(struct exchange *x);

@@ -5,6 +5,7 @@
  * that both have one order.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -12,9 +13,13 @@
 #include "gateway/doors.h"
 #include "gateway/gateway.h"
 #include "gateway/room.h"
+#include "gateway/server_uids.h"
 #include "gateway/servers_priv.h"
 
 enum { ANSWER_BYTES = 64 << 20, SMALL_BYTES = 4096 };
+
+static const char no_uid[] = "There is no uid left that a further server could become: "
+                             "give it one by `uid`, or remove servers.";
 
 struct server *server_asked_for(struct exchange *x)
 {
@@ -50,7 +55,7 @@ static void put_server(const struct server *server, struct buf *out)
     json_put_str(&w, S("topic"), server->spec->topic);
     json_put_str(&w, S("id"), server->spec->id);
     json_put_str(&w, S("state"), stages[server->stage]);
-    if (server_lacks_uid(server->spec))
+    if (server_spec_lacks_uid(server->spec))
         json_put_str(&w, S("why"), S("there is no uid left for it: give it one"));
     json_object_close(&w);
 }
@@ -99,9 +104,17 @@ void admin_servers_list(struct exchange *x)
     gather_start(&call->gather, x->worker);
 }
 
+/* One that lacks a uid is looked at to see that. */
+static struct server *server_looked_at(struct exchange *x)
+{
+    struct server *server = server_find(x->worker->servers, x->params[0]);
+
+    return server && server_spec_lacks_uid(server->spec) ? server : server_asked_for(x);
+}
+
 void admin_server_get(struct exchange *x)
 {
-    struct server *server = server_asked_for(x);
+    struct server *server = server_looked_at(x);
     struct buf out;
 
     if (!server)
@@ -112,6 +125,28 @@ void admin_server_get(struct exchange *x)
     buf_put(&out, S(",\"settings\":"));
     server_spec_write(server->spec, &out);
     buf_putc(&out, '}');
+    exchange_json(x, 200, &out);
+    buf_done(&out);
+}
+
+/* Whom a confined command of that name becomes, or would become. */
+void admin_server_uid(struct exchange *x)
+{
+    uid_t uid = geteuid();
+    struct json_writer w;
+    struct buf out;
+
+    if (!uid)
+        uid = server_uids_next(gateway_uids(x->worker->gateway), x->params[0]);
+    if (!uid) {
+        exchange_fail(x, ERR_OVERLOAD, "%s", no_uid);
+        return;
+    }
+    buf_init(&out, SMALL_BYTES);
+    json_write_init(&w, &out);
+    json_object_open(&w);
+    json_put_uint(&w, S("uid"), uid);
+    json_object_close(&w);
     exchange_json(x, 200, &out);
     buf_done(&out);
 }
@@ -350,6 +385,11 @@ static struct server_list *list_with(struct exchange *x, struct server_spec *spe
     }
     if (!settings_room(settings, spec->topic)) {
         exchange_fail(x, ERR_NOT_FOUND, "There is no such topic.");
+        return NULL;
+    }
+    if (server_spec_lacks_uid(spec) &&
+        !server_uids_next(gateway_uids(x->worker->gateway), spec->name)) {
+        exchange_fail(x, ERR_OVERLOAD, "%s", no_uid);
         return NULL;
     }
     list = server_list_without(gateway_added(x->worker->gateway), S(""));
