@@ -12,7 +12,7 @@
 
 /* --- guests --- */
 
-struct guest *guest_find(const struct bridge *b, struct str id)
+static struct guest *find_guest(const struct bridge *b, struct str id)
 {
     struct guest *guest;
 
@@ -24,7 +24,7 @@ struct guest *guest_find(const struct bridge *b, struct str id)
 
 struct guest *guest_get(struct bridge *b, struct str id)
 {
-    struct guest *guest = guest_find(b, id);
+    struct guest *guest = find_guest(b, id);
     char *at;
 
     if (guest || b->guest_count == BRIDGE_GUESTS)
@@ -127,7 +127,7 @@ enum err guest_watch(struct bridge *b, struct str id, struct str uri)
 
 void guest_unwatch(struct bridge *b, struct str id, struct str uri)
 {
-    struct guest *guest = guest_find(b, id);
+    struct guest *guest = find_guest(b, id);
     struct watched *watched = guest ? find_watched(guest, uri) : NULL;
 
     if (!watched)
@@ -153,7 +153,7 @@ void guests_watch_again(struct bridge *b)
 
 void guest_gone(struct bridge *b, struct str id)
 {
-    struct guest *guest = guest_find(b, id);
+    struct guest *guest = find_guest(b, id);
     bool has_watched = guest && !list_is_empty(&guest->watched);
 
     if (!guest)

@@ -25,7 +25,6 @@ struct watched {
     struct str uri; /* behind the struct */
 };
 
-struct guest *guest_find(const struct bridge *b, struct str id);
 struct guest *guest_get(struct bridge *b, struct str id); /* NULL: too many */
 void guest_gone(struct bridge *b, struct str id);
 bool guest_watches(const struct guest *guest, struct str uri);

@@ -135,14 +135,13 @@ static void put_pages(struct buf *out, const struct json *list, size_t columns)
 
 void page_put_required(struct buf *out, struct str error, size_t columns)
 {
-    const struct json *root, *code, *list;
+    const struct json *root, *list;
     struct arena arena;
 
     arena_init(&arena, ARENA_BYTES);
     if (json_parse(error, &arena, &root, NULL) == OK) {
-        code = json_find(root, S("code"));
         list = json_find(json_find(root, S("data")), S("elicitations"));
-        if (code && str_eq(code->raw, S("-32042")) && list && list->type == JSON_ARRAY)
+        if (list && list->type == JSON_ARRAY)
             put_pages(out, list, columns);
     }
     arena_done(&arena);

@@ -20,6 +20,6 @@ void page_put(struct buf *out, struct str url);
  * for no terminal. */
 void page_put_words(struct buf *out, struct str text, size_t columns);
 
-/* All pages that an error of JSON-RPC, -32042, wants opened before the call is made
- * again; nothing of any other. */
+/* All pages that an error of JSON-RPC (RPC_URL_REQUIRED) wants opened before the call is
+ * made again. */
 void page_put_required(struct buf *out, struct str error, size_t columns);

@@ -22,6 +22,7 @@
 #include "cli/progress.h"
 #include "crypto/crypto.h"
 #include "json/json.h"
+#include "mcp/rpc.h"
 
 enum { PATH_BYTES = 4096, TEXT_BYTES = 8 << 20, GOODBYE_MS = 5000 };
 
@@ -205,7 +206,7 @@ bool session_has(struct session *session, const char *participant)
 
 /* --- what the process ends with --- */
 
-int session_code(const struct moot_outcome *outcome)
+static int code_of(const struct moot_outcome *outcome)
 {
     switch (outcome->type) {
     case MOOT_RESULT:
@@ -327,7 +328,7 @@ static void complain(const struct moot_outcome *o)
     }
     (void)cli_fail("%s", buf_cstr(&out));
     buf_clear(&out);
-    if (o->type == MOOT_ERROR)
+    if (o->type == MOOT_ERROR && o->code == RPC_URL_REQUIRED)
         page_put_required(&out, (struct str){ o->json.ptr, o->json.len },
                           progress_columns(STDERR_FILENO));
     fputs(buf_cstr(&out), stderr);
@@ -339,7 +340,7 @@ int session_report(struct session *session, const struct moot_outcome *outcome)
     struct buf out;
 
     if (session->is_ending)
-        return session_code(outcome);
+        return code_of(outcome);
     buf_init(&out, TEXT_BYTES);
     if (session->options->json)
         put_json(session, outcome, &out);
@@ -352,7 +353,7 @@ int session_report(struct session *session, const struct moot_outcome *outcome)
     buf_done(&out);
     if (outcome->type != MOOT_RESULT && outcome->type != MOOT_SENT)
         complain(outcome);
-    return session_code(outcome);
+    return code_of(outcome);
 }
 
 /* --- the course of it --- */

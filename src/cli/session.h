@@ -93,9 +93,6 @@ void session_end(struct session *session, int code);
 /* The exit code of a function of the library that failed; says why on stderr. */
 int session_fail(struct session *session, enum moot_err err);
 
-/* The same, of an outcome: CLI_OK for a result, CLI_TOOL_ERROR, CLI_REFUSED … */
-int session_code(const struct moot_outcome *outcome);
-
 /* Prints an outcome where it belongs, as text or as JSON; returns its exit code. Behind
  * session_end() it is nobody's news and not printed. */
 int session_report(struct session *session, const struct moot_outcome *outcome);

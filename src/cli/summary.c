@@ -92,7 +92,8 @@ static void put_text(struct page *page, struct str text)
         buf_putf(page->out, "... (%zu more bytes)", text.len - shown.len);
 }
 
-void summary_put_time(struct buf *out, uint64_t wall_ms)
+/* "12:03:44" by the clock of where we are. */
+static void put_clock(struct buf *out, uint64_t wall_ms)
 {
     time_t seconds = (time_t)(wall_ms / 1000);
     struct tm here;
@@ -163,7 +164,7 @@ static void put_time(struct page *page)
 
     put(page, page->ink->dim);
     if (wall_ms || clock_parse(str_of(page->message->ts), &wall_ms) == OK)
-        summary_put_time(page->out, wall_ms);
+        put_clock(page->out, wall_ms);
     else
         put(page, "--:--:--");
     put(page, page->ink->off);

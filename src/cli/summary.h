@@ -41,7 +41,4 @@ void summary_put_deed(struct buf *out, const struct moot_message *message,
 void summary_put_proposal(struct buf *out, const struct moot_proposal *proposal,
                           const struct palette *palette);
 
-/* "12:03:44" by the clock of where we are. */
-void summary_put_time(struct buf *out, uint64_t wall_ms);
-
 enum { SUMMARY_TEXT = 4000, SUMMARY_JSON = 1000 }; /* what is longer is cut */

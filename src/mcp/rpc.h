@@ -26,6 +26,7 @@ enum rpc_code {
     RPC_INVALID_PARAMS = -32602,
     RPC_INTERNAL = -32603,
     RPC_UNSUPPORTED_VERSION = -32022,
+    RPC_URL_REQUIRED = -32042, /* pages are to be opened first (legacy) */
 };
 
 struct rpc_request {

@@ -31,8 +31,8 @@ static void call_free(struct mcp_session *session, struct call *call)
 
 /* --- the end of a call --- */
 
-void mcp_call_end(struct mcp_session *session, struct call *call,
-                  const struct mcp_reply *reply)
+static void end_call(struct mcp_session *session, struct call *call,
+                     const struct mcp_reply *reply)
 {
     struct mcp_call_ops ops = call->ops;
     void *user = call->user;
@@ -69,12 +69,11 @@ void call_fail(struct mcp_session *session, struct call *call, const char *reaso
 
     buf_init(&error, 4096);
     put_failure(&error, reason, why);
-    mcp_call_end(
-        session, call,
-        &(struct mcp_reply){ .type = call->fate == FATE_CANCELLED ? REPLY_CANCELLED
-                                                                  : REPLY_FAILED,
-                             .json = { .type = JSON_OBJECT, .text = buf_str(&error) },
-                             .was_sent = call->was_sent });
+    end_call(session, call,
+             &(struct mcp_reply){
+                 .type = call->fate == FATE_CANCELLED ? REPLY_CANCELLED : REPLY_FAILED,
+                 .json = { .type = JSON_OBJECT, .text = buf_str(&error) },
+                 .was_sent = call->was_sent });
     buf_done(&error);
 }
 
@@ -123,7 +122,7 @@ static void end_refused(struct mcp_session *session, struct call *call)
     struct buf refusal = call->refusal;
 
     call->refusal = (struct buf){};
-    mcp_call_end(
+    end_call(
         session, call,
         &(struct mcp_reply){ .type = call->is_refusal_error ? REPLY_ERROR : REPLY_RESULT,
                              .json = { .type = JSON_OBJECT, .text = buf_str(&refusal) },
@@ -171,7 +170,7 @@ void mcp_call_finish(struct mcp_session *session, struct call *call,
     if (answer->json.type != JSON_OBJECT)
         call_fail(session, call, "bad_result", "the result is no object");
     else
-        mcp_call_end(session, call, &reply);
+        end_call(session, call, &reply);
 }
 
 /* What it is not said to be, it is not: a legacy server says nothing. */

@@ -89,8 +89,6 @@ void mcp_call_finish(struct mcp_session *session, struct call *call,
 void call_hear_mishap(struct mcp_session *session, struct call *call,
                       const struct mishap *mishap);
 struct call *call_find(const struct mcp_session *session, uint64_t id);
-void mcp_call_end(struct mcp_session *session, struct call *call,
-                  const struct mcp_reply *reply);
 /* With an error of ours. */
 void call_fail(struct mcp_session *session, struct call *call, const char *reason,
                const char *why);

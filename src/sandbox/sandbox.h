@@ -104,5 +104,5 @@ size_t sandbox_plan_memory(const struct sandbox_plan *plan);
 bool sandbox_plan_is_watched(const struct sandbox_plan *plan); /* no cgroup: watch it */
 
 /* What this machine gives, found out once: bubblewrap, user namespaces, Landlock's
- * version, cgroups. As lines for people (`moot run --explain`, `moot doctor`). */
+ * version, cgroups. As lines for people. */
 void sandbox_machine(struct buf *out);

@@ -30,8 +30,7 @@ struct child {
     unsigned tries;
     int start_fds[WORD_FDS]; /* until it was */
     int proxy_fd;            /* until it is handed over */
-    pid_t pid;
-    struct word end; /* what could not be begun */
+    struct word end;         /* what could not be begun */
 };
 
 struct spawn *spawn_new(struct spawner *spawner, struct loop *loop)
@@ -106,8 +105,7 @@ static void on_word(struct child *child, const struct word *word,
         child->proxy_fd = fd_take(&fds[0]);
         break;
     case WORD_STARTED:
-        child->pid = word->value;
-        child->ops.on_started(child->user, child->pid, fd_take(&child->proxy_fd));
+        child->ops.on_started(child->user, word->value, fd_take(&child->proxy_fd));
         break;
     case WORD_ENDED: finish(child, word); break;
     case WORD_START:
@@ -246,9 +244,4 @@ void child_stop(struct child *child, uint64_t grace_ms)
         (void)word_send(child->socket.fd, &word, NULL, 0);
     else
         fail(child, ECANCELED, "it was stopped before it began");
-}
-
-pid_t child_pid(const struct child *child)
-{
-    return child->pid;
 }

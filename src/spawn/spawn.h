@@ -82,4 +82,3 @@ void child_stop(struct child *child, uint64_t grace_ms);
 
 /* on_ended is not called any more; it is killed all the same. */
 void child_abandon(struct child *child);
-pid_t child_pid(const struct child *child); /* 0: not started yet */
