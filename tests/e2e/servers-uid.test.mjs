@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { startBridge } from './bridges.mjs';
+import { echo, startBridge } from './bridges.mjs';
 import { people, person, startGateway } from './gateway.mjs';
 import { moot } from './moot.mjs';
 import { callTool, echoProgram, overSocket, textOf, until } from './servers.mjs';
@@ -149,7 +149,7 @@ test('each bridge of a data directory has its own, and says so before', async ()
     const expected = (...all) => all.map((uid) => isRoot ? uid : process.getuid());
 
     assert.deepEqual([await uidOfBridge('one'), await uidOfBridge('tool'), await uidOfBridge('one')], expected(65001, 65002, 65001));
-    const bridge = await startBridge(gateway, ['--read', path.dirname(echoProgram)], [echoProgram], { as: 'tool', watcher: alice });
+    const bridge = await startBridge(gateway, ['--read', path.dirname(echo)], [echo], { as: 'tool', watcher: alice });
 
     assert.equal(textOf(await callTool(alice, 'tool', 'echo', { text: 'hi' })), 'hi');
     assert.ok(runningAs(...expected(65002)));

@@ -344,10 +344,10 @@ TEST(the_era_is_found_out_and_what_says_nothing_of_it_is_no_verdict)
           "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\"Server "
           "not initialized\"}}",
           "ready 2025-11-25\n" },
-        { REFUSED("404 No"), "ready 2025-11-25\n" },
-        { REFUSED("405 No"), "ready 2025-11-25\n" },
-        { REFUSED("401 Who"), "end 4 " },
-        { REFUSED("403 Who"), "end 4 " },
+        { REFUSED("404 No\r\nConnection: close"), "ready 2025-11-25\n" },
+        { REFUSED("405 No\r\nConnection: close"), "ready 2025-11-25\n" },
+        { REFUSED("401 Who\r\nConnection: close"), "end 4 " },
+        { REFUSED("403 Who\r\nConnection: close"), "end 4 " },
     };
 
     FOR_EACH_CASE(c, cases) {
