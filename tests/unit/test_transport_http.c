@@ -234,7 +234,7 @@ TEST(a_forgotten_session_is_opened_anew_and_the_call_sent_once_more)
         const char *told;
         size_t calls;
     } cases[] = {
-        { REFUSED("404 Gone"), "result {\"n\":2}\n", 2 },
+        { REFUSED("404 Gone\r\nConnection: close"), "result {\"n\":2}\n", 2 },
         { "HTTP/1.1 400 Bad\r\nContent-Type: application/json\r\n\r\n"
           "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32000,\"message\":\"No valid "
           "session\"}}",
