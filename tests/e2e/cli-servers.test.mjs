@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // moot run, ps, logs, stop, restart, tools --server: the MCP servers of a gateway.
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 
 import { caller, echo } from './bridges.mjs';
 import { expect, people, startGateway } from './gateway.mjs';
@@ -15,6 +15,7 @@ before(async () => {
     alice = await gateway.join('alice', { topic: 'room' });
     rpc = caller(alice, 'tool');
 });
+after(() => gateway.stop());
 
 const run = (...args) => moot(null, null, args, { env });
 const textOf = ({ content }) => content.map(({ text }) => text).join('\n');
