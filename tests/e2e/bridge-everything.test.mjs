@@ -19,7 +19,10 @@ before(async () => {
                                { watcher: alice });
     rpc = caller(alice, 'tool');
 });
-after(async () => { assert.equal((await bridge.stop()).status, 0); });
+after(async () => {
+    assert.equal((await bridge.stop()).status, 0);
+    await gateway.stop();
+});
 
 const textOf = ({ content }) => content.map(({ text }) => text).join('\n');
 

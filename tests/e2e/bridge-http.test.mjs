@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `moot bridge --url`: servers over HTTP in a room, one of each era; two callers at a time.
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { caller, startBridge } from './bridges.mjs';
@@ -18,6 +18,7 @@ before(async () => {
     alice = await gateway.join('alice', { topic: 'room' });
     bob = await gateway.join('bob', { topic: 'room' });
 });
+after(() => gateway.stop());
 
 const textOf = ({ content }) => content.map(({ text }) => text).join('\n');
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a bridge lets through between a server and a room, and what it does not.
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { caller, startBridge } from './bridges.mjs';
@@ -17,6 +17,7 @@ before(async () => {
     });
     alice = await gateway.join('alice', { topic: 'room' });
 });
+after(() => gateway.stop());
 
 const start = (as, capabilities, ...options) =>
     startBridge(gateway, ['--sandbox', 'off', ...options], [process.execPath, script, JSON.stringify(capabilities)],

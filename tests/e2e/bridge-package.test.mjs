@@ -13,6 +13,7 @@ import { people, person, startGateway } from './gateway.mjs';
 const gateway = await startGateway({
     tokens: [...people('alice'), person('tool', { capabilities: undefined, profile: 'bridge' })],
 });
+test.after(() => gateway.stop());
 const folder = path.join(gateway.data, 'bridge/packages/npm/@acme+hello@1.0.0');
 const confined = spawnSync('bwrap', ['--ro-bind', '/', '/', 'true']).status === 0;
 

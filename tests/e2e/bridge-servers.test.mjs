@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 
 import { caller, mcpServer, nodeModules, startBridge } from './bridges.mjs';
 import { people, person, startGateway } from './gateway.mjs';
@@ -18,6 +18,7 @@ before(async () => {
     });
     alice = await gateway.join('alice', { topic: 'room' });
 });
+after(() => gateway.stop());
 
 const textOf = ({ content }) => content.map(({ text }) => text).join('\n');
 

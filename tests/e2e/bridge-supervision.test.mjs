@@ -36,6 +36,7 @@ const gone = (process) => until(() => !runs(process), `${process} is gone`);
 test.after(async () => {
     for (const bridge of bridges)
         await bridge.stop();
+    await gateway.stop();
 });
 
 test('a call during which the server dies ends with an error, and the next one is answered by another', async () => {

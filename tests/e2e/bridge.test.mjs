@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 
 import { caller, echo, isTrusted, startBridge } from './bridges.mjs';
 import { expect, people, person, startGateway, within } from './gateway.mjs';
@@ -20,6 +20,7 @@ before(async () => {
     alice = await gateway.join('alice', { topic: 'room' });
     bob = await gateway.join('bob', { topic: 'room' });
 });
+after(() => gateway.stop());
 
 const textOf = ({ content }) => content.map(({ text }) => text).join('\n');
 
@@ -201,7 +202,7 @@ test('the gateway goes and comes back: the bridge takes its place again, and no 
 
     await caller(alice, 'tool').call('echo', { text: 'x' });
     await gateway.kill();
-    await gateway.restart();
+    gateway = await gateway.restart();
     alice = await gateway.join('alice', { topic: 'room', isPresent: true });
     await expect(alice, (json) => json.from === 'tool' && json.kind === 'participant/status');
     assert.equal(textOf(await caller(alice, 'tool').call('echo', { text: 'again' })), 'again');

@@ -44,7 +44,7 @@ require('readline').createInterface({ input: process.stdin }).on('line', (line) 
 const add = (name, more = {}, place = {}) => registry.add(
     { name, version: '1.0.0', bin: 'server.js', ...more }, { 'server.js': program(name) }, place);
 
-const gateway = await startGateway({
+let gateway = await startGateway({
     tokens: [...people('alice'), person('tool', { capabilities: undefined, profile: 'bridge' })],
     packages: { npm_registry: registry.url },
     servers: { memory: {
@@ -52,6 +52,7 @@ const gateway = await startGateway({
         timeout: '10m', open_timeout: '10m',
     } },
 });
+test.after(() => gateway.stop());
 const events = async () => (await moot(null, null, ['logs', 'memory'], { env: { MOOT_DATA: gateway.data } })).stdout;
 
 // What a call of it gives, by a bridge of its own.
@@ -90,7 +91,7 @@ test('the second start installs nothing', { skip }, async () => {
     const before = registry.asked.length;
 
     await gateway.kill();
-    await gateway.restart();
+    gateway = await gateway.restart();
     const alice = await gateway.join('alice', { topic: 'room' });
     const rpc = caller(alice, 'memory', { limit: slow });
 

@@ -81,6 +81,7 @@ const url = `http://127.0.0.1:${index.address().port}/simple/`;
 const gateway = await startGateway({
     tokens: [...people('alice'), person('tool', { capabilities: undefined, profile: 'bridge' })],
 });
+after(() => gateway.stop());
 
 async function bridged(name, run) {
     const alice = await gateway.join('alice', { topic: 'room' });
