@@ -54,12 +54,17 @@ struct interview {
 
 static void next_question(struct interview *q);
 
-static void close_form(struct interview *q)
+static void free_answers(struct interview *q)
 {
     for (size_t i = 0; i < q->form.count; i++)
         buf_done(&q->answers[i]);
     free(q->answers);
     q->answers = NULL;
+}
+
+static void close_form(struct interview *q)
+{
+    free_answers(q);
     q->form = (struct form){};
     buf_clear(&q->typed);
     q->open = NULL;
@@ -669,7 +674,7 @@ void interview_free(struct interview *q)
         return;
     LIST_FOREACH(one, &q->waiting, link)
         free(one);
-    close_form(q);
+    free_answers(q);
     arena_done(&q->arena);
     buf_done(&q->typed);
     free(q);

@@ -24,7 +24,7 @@ struct interview;
 /* Takes over requests to this session's participant and, while it asks, standard input:
  * interview_input() is for the plan's on_input. `roots` is borrowed. */
 struct interview *interview_new(struct session *session, const struct cli_list *roots);
-void interview_free(struct interview *q); /* NULL is harmless */
+void interview_free(struct interview *q); /* its session may have ended; NULL */
 
 /* Whose questions about which call; borrowed. */
 void interview_about(struct interview *q, const char *participant, const char *call_id);
