@@ -43,6 +43,16 @@ static inline bool utf8_is_tail(unsigned char c)
     return (c & 0xc0) == 0x80;
 }
 
+/* Characters of a text that is UTF-8. */
+static inline size_t utf8_count(struct str text)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        count += !utf8_is_tail((unsigned char)text.ptr[i]);
+    return count;
+}
+
 /* The longest beginning of whole characters that is no longer than `max`. */
 static inline struct str utf8_cut(struct str text, size_t max)
 {

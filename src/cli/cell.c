@@ -7,13 +7,9 @@
 
 enum { NARROWEST = 20 };
 
-static size_t count_characters(const struct buf *out, size_t start)
+static size_t count_from(const struct buf *out, size_t start)
 {
-    size_t count = 0;
-
-    for (size_t i = start; i < out->len; i++)
-        count += !utf8_is_tail((unsigned char)out->ptr[i]);
-    return count;
+    return utf8_count(str_slice(buf_str(out), start, out->len));
 }
 
 size_t cell_put(struct buf *out, struct str text, size_t width)
@@ -22,7 +18,7 @@ size_t cell_put(struct buf *out, struct str text, size_t width)
     size_t count;
 
     plain_put(out, text, PLAIN_LINE);
-    count = count_characters(out, start);
+    count = count_from(out, start);
     for (size_t i = count; i < width; i++)
         buf_putc(out, ' ');
     return count;
@@ -44,7 +40,7 @@ size_t cell_put_cut(struct buf *out, struct str text, size_t max)
     size_t count;
 
     plain_put(out, shown, PLAIN_LINE);
-    count = count_characters(out, start);
+    count = count_from(out, start);
     if (count <= max && shown.len == text.len)
         return count;
     out->len = find_character(out, start, max > 2 ? max - 2 : 0);

@@ -352,12 +352,10 @@ static enum err judge_text(const struct form_field *field, struct str line,
 {
     static const struct str limits[] = { S("minLength"), S("maxLength") };
     struct str text = str_eq(line, S("\"\"")) ? S("") : line;
-    size_t count = 0;
+    size_t count = utf8_count(text);
 
     if (!utf8_is_valid(text))
         return say(why, "it is no text in UTF-8");
-    for (size_t i = 0; i < text.len; i++)
-        count += !utf8_is_tail((unsigned char)text.ptr[i]);
     if (check_range(field, (double)count, limits, why)) {
         buf_putf(why, " characters; it has %zu", count);
         return ERR_INVALID;

@@ -5,6 +5,7 @@
  */
 #include "base/cleanup.h"
 #include "base/decimal.h"
+#include "base/utf8.h"
 #include "mcp/question_priv.h"
 
 /* A field of a form, as its `type` has it. */
@@ -126,15 +127,6 @@ static bool text_asks(struct check *c, const struct json *field)
            choices_fit(c, &choices);
 }
 
-static size_t count_characters(struct str text)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        count += ((unsigned char)text.ptr[i] & 0xc0) != 0x80;
-    return count;
-}
-
 static bool format_fits(const struct json *field, struct str text)
 {
     struct str format = json_text(json_find(field, S("format")));
@@ -148,7 +140,7 @@ static bool format_fits(const struct json *field, struct str text)
 static bool text_fits(struct check *c, const struct json *field, const struct json *value)
 {
     struct choices choices = choices_of(field, S("oneOf"));
-    double length = (double)count_characters(value->text);
+    double length = (double)utf8_count(value->text);
 
     if (value->type != JSON_STRING)
         return check_fails(c, "it is not a text");

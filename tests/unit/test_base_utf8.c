@@ -346,3 +346,10 @@ TEST(a_cut_leaves_whole_characters)
     FOR_EACH_CASE(c, cases)
         CHECK_STR(utf8_cut(c->text, c->max), c->want);
 }
+
+TEST(characters_are_counted_and_not_bytes)
+{
+    CHECK_INT(utf8_count(S("")), 0);
+    CHECK_INT(utf8_count(S("abc")), 3);
+    CHECK_INT(utf8_count(S("a\xc3\xa9\xf0\x9f\x98\x80")), 3);
+}
