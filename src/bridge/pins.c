@@ -114,7 +114,7 @@ void listing_free(struct listing *listing)
 
 void listing_keep(struct listing *listing)
 {
-    CLEANUP(buf_done) struct buf json;
+    CLEANUP(buf_done) struct buf json = {};
 
     if (!listing->keep)
         return;

@@ -94,7 +94,7 @@ static void upgrade(void)
 {
     static const char name[] = "Sec-WebSocket-Key: ";
     const char *key = strstr(buf_cstr(&room.in), name);
-    CLEANUP(buf_done) struct buf answer;
+    CLEANUP(buf_done) struct buf answer = {};
 
     if (!strstr(room.in.ptr, "\r\n\r\n"))
         return;
