@@ -129,8 +129,14 @@ test('without its database a required room stops, an async one counts, and both 
     const metric = async (name) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await gateway.request('GET /metrics')).text)[1]);
     const isRefused = (json) => json.kind === 'system/error' && json.payload.error === 'unavailable';
 
-    await postgres.stop('immediate');
+    // It goes while that is written: once it is known to have gone, nothing is held any more.
+    const locked = postgres.query('BEGIN; LOCK TABLE moot.record IN EXCLUSIVE MODE; SELECT pg_sleep(600)').catch(() => 'it has gone');
+    const locks = async (kind) => Number((await postgres.query(`SELECT count(*) FROM pg_locks WHERE relation = 'moot.record'::regclass AND ${kind}`))[0][0]);
+    while (await locks("granted AND mode = 'ExclusiveLock'") === 0);
     const held = alice.chat('held');
+    while (await locks('NOT granted') === 0);
+    await postgres.stop('immediate');
+    assert.equal(await locked, 'it has gone');
     while (await metric('moot_store_failing') === 0);
     alice.chat('refused');
     await expect(alice, isRefused);

@@ -145,15 +145,15 @@ test('Ctrl-Z gives the terminal back to the shell, and fg brings the room back',
 
     try {
         await terminal.sees(/^shell:/);
-        await terminal.type(`${program} join stopped --server http://127.0.0.1:${gateway.port}`);
+        await terminal.type(`${program} join asleep --server http://127.0.0.1:${gateway.port}`);
         await terminal.press('Enter');
         await terminal.sees('connected');
         await terminal.press('C-z');
-        await terminal.sees(/Stopped|Suspended/i);
+        await terminal.sees(/Stopped|Suspended/);
         await terminal.type('fg');
         await terminal.press('Enter');
-        await terminal.sees(/^ stopped .*connected/);
-        const bob = await gateway.join('bob', { topic: 'stopped' });
+        await terminal.sees(/^ asleep .*connected/);
+        const bob = await gateway.join('bob', { topic: 'asleep' });
         await terminal.sees('bob joined');
         await terminal.type('back again');
         await terminal.press('Enter');
