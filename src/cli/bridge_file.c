@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "base/xalloc.h"
 #include "cli/cli.h"
 #include "crypto/crypto.h"
@@ -119,22 +120,12 @@ static void put_file(struct buf *out, const struct bridge_file *file)
     json_object_close(&w);
 }
 
-static bool write_all(const char *path, struct str text)
+static bool write_file(const char *path, struct str text)
 {
     CLEANUP(fd_closep)
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 
-    if (fd < 0)
-        return false;
-    while (text.len) {
-        ssize_t wrote = write(fd, text.ptr, text.len);
-
-        if (wrote < 0 && errno != EINTR)
-            return false;
-        if (wrote > 0)
-            text = str_slice(text, (size_t)wrote, text.len);
-    }
-    return fsync(fd) == 0;
+    return fd >= 0 && !fd_write_all(fd, text) && fsync(fd) == 0;
 }
 
 void bridge_file_keep(struct bridge_file *file, enum bridge_kept what, struct str json)
@@ -147,6 +138,6 @@ void bridge_file_keep(struct bridge_file *file, enum bridge_kept what, struct st
     buf_init(&out, FILE_BYTES);
     put_file(&out, file);
     (void)snprintf(path, sizeof(path), "%s.new", file->path);
-    if (out.is_full || !write_all(path, buf_str(&out)) || rename(path, file->path))
+    if (out.is_full || !write_file(path, buf_str(&out)) || rename(path, file->path))
         (void)cli_fail("%s: %s", file->path, strerror(errno));
 }

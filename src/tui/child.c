@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "base/xalloc.h"
 
 enum { VALUE_BYTES = 4096, NAME_BYTES = 64, CANNOT_RUN = 127 };
@@ -70,20 +71,6 @@ static enum err make_folder(struct edit *edit)
     return OK;
 }
 
-static enum err write_all(int fd, struct str text)
-{
-    while (text.len > 0) {
-        ssize_t done = write(fd, text.ptr, text.len);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return ERR_IO;
-        text = str_slice(text, (size_t)done, text.len);
-    }
-    return OK;
-}
-
 static enum err write_file(const char *path, struct str text)
 {
     CLEANUP(fd_closep)
@@ -91,7 +78,7 @@ static enum err write_file(const char *path, struct str text)
 
     if (fd < 0)
         return ERR_IO;
-    return write_all(fd, text);
+    return fd_write_all(fd, text);
 }
 
 /* An editor may leave copies beside the file. */
@@ -244,7 +231,7 @@ static int input_of(const struct hook_waiting *w)
 {
     CLEANUP(fd_closep) int fd = memfd_create("proposal", MFD_CLOEXEC);
 
-    if (fd < 0 || write_all(fd, str_of(w->json)) || lseek(fd, 0, SEEK_SET) != 0)
+    if (fd < 0 || fd_write_all(fd, str_of(w->json)) || lseek(fd, 0, SEEK_SET) != 0)
         return -1;
     return fd_take(&fd);
 }
