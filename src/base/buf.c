@@ -77,7 +77,10 @@ void buf_put(struct buf *buf, struct str bytes)
 
 void buf_putc(struct buf *buf, char c)
 {
-    buf_put(buf, (struct str){ &c, 1 });
+    if (buf->len < buf->size)
+        buf->ptr[buf->len++] = c;
+    else
+        buf_put(buf, (struct str){ &c, 1 });
 }
 
 void buf_putu(struct buf *buf, uint64_t number)

@@ -564,10 +564,14 @@ static size_t begin_exchange(struct http_client *client, struct str bytes, size_
     struct exchange *x = exchange_new(client);
     struct str head = arena_str(&x->arena, str_slice(bytes, 0, used));
     const char *why = "";
+    enum err err = http_request_parse(head, &client->worker->settings->http, &x->arena,
+                                      &x->request, &used, &why);
 
-    if (http_request_parse(head, &client->worker->settings->http, &x->arena, &x->request,
-                           &used, &why))
-        abort(); /* it was read before, from another place */
+    if (err) {
+        exchange_end(x);
+        fail_head(client, err, why);
+        return bytes.len;
+    }
     if (!check_head(x, bytes))
         return client->is_detached ? bytes.len : used;
     client->state = AUTH;
@@ -580,16 +584,11 @@ static size_t begin_exchange(struct http_client *client, struct str bytes, size_
 
 static size_t take_head(struct http_client *client, struct str bytes)
 {
-    struct worker *worker = client->worker;
-    struct arena *scratch = loop_scratch(worker->loop);
-    struct http_request request;
     const char *why = "";
     size_t used = 0;
-    enum err err;
+    enum err err =
+        http_request_measure(bytes, &client->worker->settings->http, &used, &why);
 
-    arena_reset(scratch);
-    err = http_request_parse(bytes, &worker->settings->http, scratch, &request, &used,
-                             &why);
     if (err == ERR_AGAIN)
         return 0;
     if (!err)
@@ -610,12 +609,14 @@ static size_t take_body(struct http_client *client, struct str bytes)
         if (!err)
             err = buf_append(&x->body_buf, piece);
         if (err) {
+            // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it has not ended
             exchange_fail(x, err == ERR_TOO_BIG ? ERR_TOO_LARGE : err,
                           err == ERR_BAD_REQUEST
                               ? "The chunks of the body are malformed."
                               : "The body is larger than this server takes.");
             return bytes.len;
         }
+        // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it has not ended
         if (x->body_reader.state == HTTP_BODY_DONE) {
             handle(x);
             break;

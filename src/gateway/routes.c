@@ -56,18 +56,24 @@ static const struct route routes[] = {
 static bool path_matches(struct str pattern, struct str path,
                          struct str params[static ROUTE_PARAMS])
 {
-    size_t param = 0;
+    size_t param = 0, at = 0;
 
-    do {
-        struct str want = str_cut(&pattern, '/');
-        struct str got = str_cut(&path, '/');
+    for (size_t i = 0; i < pattern.len; i++) {
+        struct str segment = str_slice(path, at, path.len);
 
-        if (str_eq(want, S("{}")) && got.len)
-            params[param++] = got;
-        else if (!str_eq(want, got))
+        if (pattern.ptr[i] != '{') {
+            if (at == path.len || path.ptr[at++] != pattern.ptr[i])
+                return false;
+            continue;
+        }
+        segment = str_cut(&segment, '/');
+        if (segment.len == 0)
             return false;
-    } while (pattern.ptr && path.ptr);
-    return !pattern.ptr && !path.ptr;
+        params[param++] = segment;
+        at += segment.len;
+        i++; /* the brace that closes */
+    }
+    return at == path.len;
 }
 
 static void add_method(struct buf *allow, enum http_method method)

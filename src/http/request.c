@@ -320,24 +320,47 @@ static enum err read_head(struct head *head, const struct request_line *line, si
     return err;
 }
 
+static enum err find_end(struct head *head, struct request_line *ret_line, size_t *ret)
+{
+    size_t max = head->limits->head_bytes;
+    enum err err = scan_request_line(head, head->limits->target_bytes, ret_line);
+
+    if (!err)
+        err = http_headers_end(head->bytes, head->at, ret, &head->why);
+    if (err == ERR_AGAIN && head->bytes.len >= max)
+        err = fail(head, ERR_HEAD_TOO_LARGE, "request head too large");
+    return err;
+}
+
+static struct head head_of(struct str bytes, const struct http_limits *limits,
+                           struct arena *scratch)
+{
+    return (struct head){ .bytes = str_slice(bytes, 0, limits->head_bytes),
+                          .limits = limits,
+                          .scratch = scratch };
+}
+
+enum err http_request_measure(struct str bytes, const struct http_limits *limits,
+                              size_t *ret, const char **ret_why)
+{
+    struct head head = head_of(bytes, limits, NULL);
+    struct request_line line;
+    enum err err = find_end(&head, &line, ret);
+
+    if (err && err != ERR_AGAIN)
+        *ret_why = head.why;
+    return err;
+}
+
 enum err http_request_parse(struct str bytes, const struct http_limits *limits,
                             struct arena *scratch, struct http_request *ret,
                             size_t *ret_used, const char **ret_why)
 {
-    struct head head = {
-        .bytes = str_slice(bytes, 0, limits->head_bytes),
-        .limits = limits,
-        .scratch = scratch,
-    };
+    struct head head = head_of(bytes, limits, scratch);
     struct request_line line;
     size_t end;
-    enum err err;
+    enum err err = find_end(&head, &line, &end);
 
-    err = scan_request_line(&head, limits->target_bytes, &line);
-    if (!err)
-        err = http_headers_end(head.bytes, head.at, &end, &head.why);
-    if (err == ERR_AGAIN && bytes.len >= limits->head_bytes)
-        err = fail(&head, ERR_HEAD_TOO_LARGE, "request head too large");
     if (!err)
         err = read_head(&head, &line, end, ret);
     if (!err)

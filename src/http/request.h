@@ -68,6 +68,11 @@ enum err http_request_parse(struct str bytes, const struct http_limits *limits,
                             struct arena *scratch, struct http_request *ret,
                             size_t *ret_used, const char **ret_why);
 
+/* Only where one ends: its request line was looked at, its headers were not. The same
+ * errors, as far as that goes. */
+enum err http_request_measure(struct str bytes, const struct http_limits *limits,
+                              size_t *ret, const char **ret_why);
+
 /* The first header of that name (any case); *ret_count, which may be NULL, tells how many
  * there are. ptr NULL where there is none. */
 struct str http_header_find(const struct http_request *req, struct str name,

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "json/json.h"
@@ -83,8 +85,26 @@ static size_t put_special(struct buf *out, struct str rest)
     return len;
 }
 
+/* As it is, which most are; false: something in it is escaped, or there is no room. */
+static bool put_plain(struct buf *out, struct str value)
+{
+    const char *end = value.ptr + value.len;
+    char *at;
+
+    if (json_skip(value.ptr, end, JSON_PLAIN) != end || buf_reserve(out, value.len + 2))
+        return false;
+    at = out->ptr + out->len;
+    *at = '"';
+    memcpy(at + 1, value.ptr, value.len);
+    at[value.len + 1] = '"';
+    out->len += value.len + 2;
+    return true;
+}
+
 static void put_string(struct buf *out, struct str value)
 {
+    if (value.len && put_plain(out, value))
+        return;
     buf_putc(out, '"');
     while (value.len) {
         const char *end = value.ptr + value.len;

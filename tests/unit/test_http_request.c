@@ -13,6 +13,22 @@ struct answer {
     const char *why;
 };
 
+/* It knows no headers: what it refuses is refused by the other for the same reason, and
+ * what it finds complete is complete. */
+static void check_measured(struct str bytes, const struct answer *parsed)
+{
+    const char *why = NULL;
+    size_t end = 0;
+    enum err err = http_request_measure(bytes, &limits, &end, &why);
+
+    if (err) {
+        CHECK_INT(err, parsed->err);
+        CHECK_STR(str_of(why), str_of(parsed->why));
+    } else if (!parsed->err)
+        CHECK_INT(end, parsed->used);
+    CHECK(err == ERR_AGAIN || parsed->err != ERR_AGAIN);
+}
+
 /* Parses a copy of exactly that size, so that a sanitizer sees the first byte behind. */
 static struct answer parse_front(struct str bytes, size_t len)
 {
@@ -25,6 +41,7 @@ static struct answer parse_front(struct str bytes, size_t len)
     arena_init(&arena, 65536);
     answer.err = http_request_parse((struct str){ copy, len }, &limits, &arena, &req,
                                     &answer.used, &answer.why);
+    check_measured((struct str){ copy, len }, &answer);
     arena_done(&arena);
     free(copy);
     return answer;
