@@ -194,13 +194,26 @@ static bool is_held_by_guard(const struct admission *a)
            !kind_is_notification(&a->env.kind);
 }
 
+/* A tool that is used is no partner to talk to: no loop of agents goes through it. Who is
+ * not known may be anybody. */
+static bool is_for_services(const struct admission *a)
+{
+    for (size_t i = 0; i < a->env.to_count; i++) {
+        const struct participant *to = participant_find(&a->room->topic, a->env.to[i]);
+
+        if (!to || to->type != TYPE_SERVICE)
+            return false;
+    }
+    return a->env.to_count != 0;
+}
+
 /* Answers and talk go on: what has begun can end. */
 static enum err check_loop_guard(struct admission *a, struct refusal *r)
 {
     struct loop_guard *guard = &a->room->guard;
     uint64_t limit = a->room->rules->loop_guard;
 
-    if (!limit || guard->count < limit || !is_held_by_guard(a))
+    if (!limit || guard->count < limit || !is_held_by_guard(a) || is_for_services(a))
         return OK;
     (void)refusal_set(
         r, ERR_LOOP_GUARD, S(""),
@@ -212,11 +225,13 @@ static enum err check_loop_guard(struct admission *a, struct refusal *r)
     return ERR_LOOP_GUARD;
 }
 
-static void note_speaker(struct room *room, enum participant_type type)
+static void note_speaker(const struct admission *a)
 {
-    switch (type) {
-    case TYPE_AGENT: room->guard.count++; break;
-    case TYPE_HUMAN: room->guard = (struct loop_guard){}; break;
+    struct loop_guard *guard = &a->room->guard;
+
+    switch ((enum participant_type)a->sender->type) {
+    case TYPE_AGENT: guard->count += is_for_services(a) ? 0 : 1; break;
+    case TYPE_HUMAN: *guard = (struct loop_guard){}; break;
     case TYPE_SERVICE: break;
     }
 }
@@ -439,7 +454,7 @@ static void append(struct admission *a)
     topic_append(&a->room->topic, &entry);
     /* The watcher's name above may be the request's, which this may forget. */
     ledger_enter(&a->room->ledger, &a->env, entry.text, &a->effect, a->wall_ms);
-    note_speaker(a->room, (enum participant_type)a->sender->type);
+    note_speaker(a);
 }
 
 struct str admission_text(const struct admission *a, struct buf *space)

@@ -22,12 +22,12 @@
 /* What a topic demands of envelopes besides capabilities. */
 struct admit_rules {
     bool is_strict;    /* payloads must say what their kinds say, D21 */
-    size_t loop_guard; /* envelopes of agents in a row; 0: as many as they like */
+    size_t loop_guard; /* envelopes among agents in a row; 0: as many as they like */
 };
 
 /* Agents that talk among themselves are held up until a human speaks. */
 struct loop_guard {
-    uint64_t count;      /* envelopes of agents since then */
+    uint64_t count;      /* envelopes of agents since then, but for those to services */
     uint64_t told_limit; /* of which the room has heard that it is reached; 0: none */
 };
 

@@ -40,7 +40,7 @@ static const struct option topic_options[] = {
     { ROW_MS(struct config_topic, presence_delay),  .preset = "50ms", .min = "0",  .max = "1s",      .help = "how long joins and leaves are collected" },
     { T(max_members,         OPTION_COUNT),  .preset = "10000", .min = "1", .max = "1000000",        .help = "members at a time" },
     { T(announce_violations, OPTION_BOOL),   .preset = "off",   .choices = off_on,                   .help = "tell the topic about envelopes that their senders may not send" },
-    { T(loop_guard,          OPTION_COUNT),  .preset = "200",   .min = "1", .max = "1000000000", .word = "off", .help = "envelopes of agents in a row, without a human speaking, before agents' requests are refused" },
+    { T(loop_guard,          OPTION_COUNT),  .preset = "200",   .min = "1", .max = "1000000000", .word = "off", .help = "envelopes of agents in a row, without a human speaking, before agents' requests are refused; what they address to services alone does not count" },
     { T(audit,               OPTION_CHOICE), .preset = "async", .choices = audit_modes,              .help = "what is recorded: nothing; everything, without anybody waiting for it; or everything, and nothing is delivered that is not on disk" },
     { ROW_MS(struct config_topic, audit_age), .preset = "0",    .min = "0", .max = "876000h",        .help = "how long the record keeps bodies: what envelopes and events say; 0 is for ever" },
     { T(audit_bytes,         OPTION_SIZE),   .preset = "0",     .min = "0", .max = "1048576GiB",     .help = "how many bytes of bodies the record keeps, of each named topic and of all others together; 0 is all" },

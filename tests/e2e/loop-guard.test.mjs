@@ -115,6 +115,32 @@ test('what is refused, and a change of routing, is no speech', async () => {
     await Promise.all([bot.close(), human.close()]);
 });
 
+test('what agents address to services alone neither counts nor is held up', async () => {
+    const { bot, human } = await meet('tools');
+    const tool = await gateway.join('tool', { topic: 'tools' });
+    await expect(bot, (json) => json.payload.participant?.id === 'tool');
+    const call = (...to) => bot.send(envelope('bot', 'mcp/request:tools/list', { to, payload: { method: 'tools/list' } }));
+    const passes = async ({ id }) => assert.equal((await bot.next()).id, id);
+
+    for (let i = 0; i < 2 * limit; i++)
+        await passes(call('tool'));
+    assert.equal((await guardOf('tools')).count, 0);
+    await passes(call('tool', 'human'));
+    await passes(call('nobody'));
+    assert.equal((await guardOf('tools')).count, 2);
+    for (let i = 2; i < limit; i++)
+        await passes(ask(bot));
+    for (const to of [['tool', 'human'], ['tool', 'nobody'], ['nobody']]) {
+        const { id } = call(...to);
+        const refused = await expect(bot, (json) => json.correlation_id === id);
+        assert.equal(refused.payload.error, 'loop_guard');
+    }
+    const { id } = call('tool');
+    await expect(tool, (json) => json.id === id);
+    assert.equal((await guardOf('tools')).count, limit);
+    await Promise.all([bot.close(), human.close(), tool.close()]);
+});
+
 test('a topic may have no guard', async () => {
     const { bot, human } = await meet('free');
     for (let i = 0; i < 3 * limit; i++) {

@@ -510,6 +510,36 @@ TEST(agents_that_talk_among_themselves_are_held_up_until_a_human_speaks)
     gate_done(&gate);
 }
 
+#define SEND_TO(member, kind, to) send_numbered(&gate, &(member), S(kind), ",\"to\":" to)
+
+TEST(what_agents_address_to_services_alone_is_no_loop)
+{
+    struct gate gate;
+
+    gate_init(&gate);
+    gate.rules.loop_guard = 2;
+    gate.t.participant->type = TYPE_SERVICE; /* "h" is another agent here */
+    for (size_t i = 0; i < 5; i++)
+        CHECK_INT(SEND_TO(gate.a, "mcp/request:tools/list", "[\"t\"]"), OK);
+    CHECK_INT(SEND_TO(gate.a, "mcp/request:tools/list", "[\"t\",\"t\"]"), OK);
+    CHECK_INT(SEND_TO(gate.a, "mcp/proposal:x", "[\"t\"]"), OK);
+    CHECK_INT(gate.room.guard.count, 0);
+    CHECK_INT(SEND_TO(gate.a, "mcp/request:tools/list", "[\"t\",\"h\"]"), OK);
+    CHECK_INT(gate.room.guard.count, 1);
+    CHECK_INT(SEND_TO(gate.a, "mcp/request:tools/list", "[\"t\",\"nobody\"]"), OK);
+    CHECK_INT(gate.room.guard.count, 2);
+    CHECK_INT(SEND_TO(gate.a, "mcp/request:tools/list", "[\"h\"]"), ERR_LOOP_GUARD);
+    CHECK_INT(SEND_TO(gate.a, "mcp/request:tools/list", "[\"t\",\"h\"]"), ERR_LOOP_GUARD);
+    CHECK_INT(SEND_TO(gate.a, "mcp/request:tools/list", "[\"nobody\"]"), ERR_LOOP_GUARD);
+    CHECK_INT(SEND_TO(gate.a, "mcp/request:tools/list", "[]"), ERR_LOOP_GUARD);
+    CHECK_INT(SEND(gate.a, "mcp/request:tools/list"), ERR_LOOP_GUARD);
+    CHECK_INT(SEND_TO(gate.a, "mcp/request:tools/list", "[\"t\"]"), OK);
+    CHECK_INT(gate.room.guard.count, 2);
+    gate.t.participant->type = TYPE_HUMAN;
+    CHECK_INT(SEND_TO(gate.a, "mcp/request:tools/list", "[\"t\"]"), ERR_LOOP_GUARD);
+    gate_done(&gate);
+}
+
 TEST(notifications_pass_the_loop_guard_and_a_room_may_have_none)
 {
     struct gate gate;
