@@ -28,6 +28,22 @@ enum err check_tls(struct reader *reader, const struct node *node, void *object)
     return OK;
 }
 
+/* Whoever opens a topic to all of this machine says which, and how far. */
+enum err check_anonymous(struct reader *reader, const struct node *node, void *object)
+{
+    struct config_anonymous *anonymous = object;
+
+    anonymous->mark = node->mark;
+    if (anonymous->id.len == 0 && anonymous->profile.len == 0 &&
+        anonymous->topics.count == 0)
+        return OK;
+    if (anonymous->id.len == 0 || anonymous->profile.len == 0 ||
+        anonymous->topics.count == 0)
+        return FAIL(reader, node->mark,
+                    "anonymous needs \"id\", \"profile\" and \"topics\"");
+    return OK;
+}
+
 /* Exactly one of two keys. */
 static enum err check_one_of(struct reader *reader, const struct node *node,
                              const char *one, const char *other)

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "config/mark.h"
+#include "config/mcp_door.h"
 #include "config/servers.h"
 #include "config/topics.h"
 
@@ -121,6 +122,7 @@ struct config {
     struct config_servers servers;
     struct config_mcp_files mcp_servers;
     struct config_packages packages;
+    struct config_mcp mcp;
     bool compression;
     size_t compression_min; /* bytes */
 

@@ -127,6 +127,7 @@ struct schema {
 extern const struct schema config_schema;
 /* option_servers.c */
 extern const struct schema server_schema, mcp_file_schema, package_schema;
+extern const struct schema mcp_schema; /* option_mcp.c */
 
 /* Fills the reader's config from the tree. */
 enum err read_config(struct reader *reader, const struct node *root);
@@ -135,6 +136,7 @@ enum err read_config(struct reader *reader, const struct node *root);
 enum err check_tls(struct reader *reader, const struct node *node, void *object);
 enum err check_audit(struct reader *reader, const struct node *node, void *object);
 enum err check_token(struct reader *reader, const struct node *node, void *object);
+enum err check_anonymous(struct reader *reader, const struct node *node, void *object);
 enum err check_server(struct reader *reader, const struct node *node, void *object);
 enum err check_config(struct reader *reader, const struct node *root, void *object);
 

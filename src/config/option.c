@@ -40,6 +40,7 @@ static const struct option topic_options[] = {
     { ROW_MS(struct config_topic, presence_delay),  .preset = "50ms", .min = "0",  .max = "1s",      .help = "how long joins and leaves are collected" },
     { T(max_members,         OPTION_COUNT),  .preset = "10000", .min = "1", .max = "1000000",        .help = "members at a time" },
     { T(announce_violations, OPTION_BOOL),   .preset = "off",   .choices = off_on,                   .help = "tell the topic about envelopes that their senders may not send" },
+    { T(self_approve,        OPTION_BOOL),   .preset = "off",   .choices = off_on,                   .help = "who comes by MCP and may only propose a call is asked himself whether it is to be made, where his client can ask him; others may decide as well" },
     { T(loop_guard,          OPTION_COUNT),  .preset = "200",   .min = "1", .max = "1000000000", .word = "off", .help = "envelopes of agents in a row, without a human speaking, before agents' requests are refused; what they address to services alone does not count" },
     { T(audit,               OPTION_CHOICE), .preset = "async", .choices = audit_modes,              .help = "what is recorded: nothing; everything, without anybody waiting for it; or everything, and nothing is delivered that is not on disk" },
     { ROW_MS(struct config_topic, audit_age), .preset = "0",    .min = "0", .max = "876000h",        .help = "how long the record keeps bodies: what envelopes and events say; 0 is for ever" },
@@ -148,6 +149,7 @@ static const struct option options[] = {
     { T(servers,     OPTION_MAP),     .schema = &server_schema,                       .help = "MCP servers that sit in topics, by name" },
     { T(mcp_servers, OPTION_LIST),    .schema = &mcp_file_schema,                     .help = "files of other programs with mcpServers, whose servers sit in a topic as well" },
     { T(packages,    OPTION_SECTION), .schema = &package_schema,                      .help = "where packages of servers, of npx and uvx, are installed from" },
+    { T(mcp,         OPTION_SECTION), .schema = &mcp_schema,                          .help = "topics as MCP servers: /mcp/TOPIC, for any MCP client" },
     { T(compression, OPTION_BOOL),    .preset = "on", .choices = off_on,              .help = "permessage-deflate for those who offer it" },
     { T(compression_min, OPTION_SIZE), .preset = "512", .min = "0", .max = "64MiB",   .help = "smallest envelope worth compressing" },
 };

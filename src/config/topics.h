@@ -38,6 +38,7 @@ struct config_topic {
     uint64_t presence_delay_ms;
     size_t max_members;
     bool announce_violations;
+    bool self_approve; /* who calls by MCP may be asked himself */
     size_t loop_guard; /* 0: off */
     enum config_audit_mode audit;
     uint64_t audit_age_ms; /* of bodies in the record; 0: for ever */
