@@ -9,16 +9,6 @@
 #define SERVER_INFO  S("io.modelcontextprotocol/serverInfo")
 #define RELATED_TASK S("io.modelcontextprotocol/related-task")
 
-static struct json_span find(struct json_span object, struct str name)
-{
-    return mcp_message_find(object, &name, 1);
-}
-
-static bool is_of(struct json_span span, enum json_type type)
-{
-    return span.text.ptr && span.type == type;
-}
-
 /* --- tasks: another shape, and other names for times --- */
 
 static const struct {
@@ -89,18 +79,18 @@ void era_put_task(struct json_writer *w, struct json_span task, bool is_modern_t
 static bool put_as_task(struct json_writer *w, const struct era_change *change,
                         struct json_span result)
 {
-    struct json_span type = find(result, S("resultType"));
-    struct json_span made = find(result, S("task"));
+    struct json_span type = mcp_message_member(result, S("resultType"));
+    struct json_span made = mcp_message_member(result, S("task"));
     bool is_get = str_eq(change->method, S("tasks/get"));
 
-    if (is_get || (change->is_modern_to && is_of(made, JSON_OBJECT) &&
-                   is_of(find(made, S("taskId")), JSON_STRING))) {
+    if (is_get || (change->is_modern_to && mcp_message_is(made, JSON_OBJECT) &&
+                   mcp_message_is(mcp_message_member(made, S("taskId")), JSON_STRING))) {
         if (change->is_modern_to)
             json_put_str(w, S("resultType"), is_get ? S("complete") : S("task"));
         era_put_task(w, is_get ? result : made, change->is_modern_to, S(""));
         return true;
     }
-    if (change->is_modern_to || !is_of(type, JSON_STRING) ||
+    if (change->is_modern_to || !mcp_message_is(type, JSON_STRING) ||
         !json_string_is(type, S("task")))
         return false;
     json_key(w, S("task"));
@@ -115,10 +105,10 @@ static bool put_as_task(struct json_writer *w, const struct era_change *change,
 /* Legacy clients take objects alone. */
 static bool is_odd_schema(struct json_span schema)
 {
-    struct json_span type = find(schema, S("type"));
+    struct json_span type = mcp_message_member(schema, S("type"));
 
     return schema.text.ptr &&
-           !(is_of(type, JSON_STRING) && json_string_is(type, S("object")));
+           !(mcp_message_is(type, JSON_STRING) && json_string_is(type, S("object")));
 }
 
 static void put_tool(struct json_writer *w, const struct era_change *change,
@@ -129,7 +119,7 @@ static void put_tool(struct json_writer *w, const struct era_change *change,
 
     if (change->is_modern_to)
         without.count = 1;
-    else if (is_odd_schema(find(tool, S("outputSchema"))))
+    else if (is_odd_schema(mcp_message_member(tool, S("outputSchema"))))
         without = (struct str_list){ dropped + 1, 1 };
     json_object_open(w);
     json_put_members(w, tool.text, without);
@@ -193,8 +183,8 @@ static void put_meta(struct json_writer *w, const struct era_change *change,
     struct str without = change->is_modern_to ? RELATED_TASK : SERVER_INFO;
     struct str own = change->is_modern_to ? SERVER_INFO : RELATED_TASK;
     struct str known = change->is_modern_to ? change->server : change->task;
-    bool is_kept = is_of(meta, JSON_OBJECT) && !is_only(meta, without);
-    bool is_added = known.len && !find(meta, own).text.ptr;
+    bool is_kept = mcp_message_is(meta, JSON_OBJECT) && !is_only(meta, without);
+    bool is_added = known.len && !mcp_message_member(meta, own).text.ptr;
 
     if (!is_kept && !is_added)
         return;
@@ -215,11 +205,12 @@ static void put_members(struct json_writer *w, const struct era_change *change,
 {
     static const struct str modern_only[] = { S("resultType"), S("ttlMs"),
                                               S("cacheScope") };
-    struct json_span tools = find(result, S("tools"));
-    struct json_span structured = find(result, S("structuredContent"));
+    struct json_span tools = mcp_message_member(result, S("tools"));
+    struct json_span structured = mcp_message_member(result, S("structuredContent"));
     struct str without[MAX_WITHOUT] = { S("_meta") };
     size_t count = 1;
-    bool has_tools = str_eq(change->method, S("tools/list")) && is_of(tools, JSON_ARRAY);
+    bool has_tools =
+        str_eq(change->method, S("tools/list")) && mcp_message_is(tools, JSON_ARRAY);
 
     if (has_tools)
         without[count++] = S("tools");
@@ -244,7 +235,7 @@ static void put_changed(struct buf *out, const struct era_change *change,
     } else {
         if (!put_as_task(&w, change, result))
             put_members(&w, change, result);
-        put_meta(&w, change, find(result, S("_meta")));
+        put_meta(&w, change, mcp_message_member(result, S("_meta")));
     }
     json_object_close(&w);
 }
@@ -256,7 +247,7 @@ enum err era_put_result(struct buf *out, const struct era_change *change,
     struct buf changed;
     enum err err;
 
-    if (!is_of(result, JSON_OBJECT))
+    if (!mcp_message_is(result, JSON_OBJECT))
         return ERR_INVALID;
     if (change->is_modern_from == change->is_modern_to) {
         buf_put(out, result.text);
@@ -294,13 +285,13 @@ static struct str code_for(const struct era_change *change, struct str code)
 static void put_not_found(struct json_writer *w, const struct era_change *change,
                           struct json_span data)
 {
-    bool is_object = is_of(data, JSON_OBJECT);
+    bool is_object = mcp_message_is(data, JSON_OBJECT);
 
     json_key(w, S("data"));
     json_object_open(w);
     if (is_object)
         json_put_members(w, data.text, (struct str_list){});
-    if (!is_object || !find(data, S("uri")).text.ptr)
+    if (!is_object || !mcp_message_member(data, S("uri")).text.ptr)
         json_put_str(w, S("uri"), change->uri);
     json_object_close(w);
 }
@@ -314,10 +305,10 @@ enum err era_put_error(struct buf *out, const struct era_change *change,
     struct json_writer w;
     bool has_uri;
 
-    if (!is_of(error, JSON_OBJECT))
+    if (!mcp_message_is(error, JSON_OBJECT))
         return ERR_INVALID;
-    code = find(error, S("code"));
-    if (!is_of(code, JSON_NUMBER))
+    code = mcp_message_member(error, S("code"));
+    if (!mcp_message_is(code, JSON_NUMBER))
         code.text = S("-32603");
     has_uri = is_not_found(change, code.text) && change->uri.len;
     without.count += has_uri;
@@ -327,7 +318,7 @@ enum err era_put_error(struct buf *out, const struct era_change *change,
     json_raw(&w, code_for(change, code.text));
     json_put_members(&w, error.text, without);
     if (has_uri)
-        put_not_found(&w, change, find(error, S("data")));
+        put_not_found(&w, change, mcp_message_member(error, S("data")));
     json_object_close(&w);
     return OK;
 }

@@ -76,9 +76,9 @@ static bool is_error(struct json_span error)
 
     if (error.type != JSON_OBJECT)
         return false;
-    message = mcp_message_find(error, (struct str[]){ S("message") }, 1);
+    message = mcp_message_member(error, S("message"));
     return message.text.ptr && message.type == JSON_STRING &&
-           is_integer(mcp_message_find(error, (struct str[]){ S("code") }, 1));
+           is_integer(mcp_message_member(error, S("code")));
 }
 
 /* A request or a notification: NULL, or what is wrong. */
@@ -205,12 +205,19 @@ bool mcp_message_number(struct json_span id, uint64_t *ret)
     return id.text.ptr && id.type == JSON_NUMBER && !str_to_u64(id.text, UINT64_MAX, ret);
 }
 
-static struct json_span member_at(struct json_span object, struct str name)
+bool mcp_message_is(struct json_span span, enum json_type type)
+{
+    return span.text.ptr && span.type == type;
+}
+
+struct json_span mcp_message_member(struct json_span object, struct str name)
 {
     struct json_scan scan;
     struct json_member member;
     enum err err;
 
+    if (!mcp_message_is(object, JSON_OBJECT))
+        return (struct json_span){};
     json_scan_init(&scan, object.text, JSON_MAX_DEPTH);
     err = json_object_begin(&scan);
     while (!err && json_object_next(&scan, &member, &err))
@@ -222,11 +229,8 @@ static struct json_span member_at(struct json_span object, struct str name)
 struct json_span mcp_message_find(struct json_span object, const struct str *path,
                                   size_t depth)
 {
-    for (size_t i = 0; i < depth; i++) {
-        if (!object.text.ptr || object.type != JSON_OBJECT)
-            return (struct json_span){};
-        object = member_at(object, path[i]);
-    }
+    for (size_t i = 0; i < depth; i++)
+        object = mcp_message_member(object, path[i]);
     return object;
 }
 

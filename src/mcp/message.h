@@ -54,6 +54,10 @@ bool mcp_message_number(struct json_span id, uint64_t *ret);
  * name stands twice; text.ptr NULL: nothing. The object was scanned before. */
 struct json_span mcp_message_find(struct json_span object, const struct str *path,
                                   size_t depth);
+/* The same, of a path of one. */
+struct json_span mcp_message_member(struct json_span object, struct str name);
+/* There is something, and it is of this type. */
+bool mcp_message_is(struct json_span span, enum json_type type);
 
 /* Writing: one line, which is what stdio needs. Finished JSON that is given is copied
  * without the line ends between its tokens. */

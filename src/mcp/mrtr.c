@@ -12,16 +12,6 @@
 
 enum { PAUSE_MS = 250, MAX_SEEN = 64 << 10, MAX_REFUSAL = 4096 };
 
-static struct json_span find(struct json_span object, struct str name)
-{
-    return mcp_message_find(object, &name, 1);
-}
-
-static bool is_of(struct json_span span, enum json_type type)
-{
-    return span.text.ptr && span.type == type;
-}
-
 void round_done(struct round *round)
 {
     buf_done(&round->answers);
@@ -46,11 +36,11 @@ static bool was_seen(const struct round *round, struct str key)
 static struct str legacy_params(struct mcp_session *session, const struct call *call,
                                 struct json_span params)
 {
-    struct json_span mode = find(params, S("mode"));
+    struct json_span mode = mcp_message_member(params, S("mode"));
     struct json_writer w;
 
-    if (!is_of(mode, JSON_STRING) || !json_string_is(mode, S("url")) ||
-        find(params, S("elicitationId")).text.ptr)
+    if (!mcp_message_is(mode, JSON_STRING) || !json_string_is(mode, S("url")) ||
+        mcp_message_member(params, S("elicitationId")).text.ptr)
         return params.text;
     buf_clear(&session->params);
     json_write_init(&w, &session->params);
@@ -66,11 +56,12 @@ static struct str legacy_params(struct mcp_session *session, const struct call *
 static const char *add_entry(struct mcp_session *session, struct call *call,
                              const struct json_member *entry)
 {
-    struct json_span method = find(entry->value, S("method"));
-    struct json_span params = find(entry->value, S("params"));
+    struct json_span method = mcp_message_member(entry->value, S("method"));
+    struct json_span params = mcp_message_member(entry->value, S("params"));
     struct question *q;
 
-    if (!is_of(method, JSON_STRING) || (params.text.ptr && params.type != JSON_OBJECT))
+    if (!mcp_message_is(method, JSON_STRING) ||
+        (params.text.ptr && params.type != JSON_OBJECT))
         return "the server asked what is no question";
     if (question_fault(session, method.text, params).len)
         return "the server asked what this client cannot be asked";
@@ -118,7 +109,7 @@ bool round_begin(struct mcp_session *session, struct call *call,
         buf_init(&round->seen, MAX_SEEN);
     }
     buf_clear(&round->answers);
-    if (is_of(requests, JSON_OBJECT))
+    if (mcp_message_is(requests, JSON_OBJECT))
         why = add_entries(session, call, requests);
     if (why) {
         call_fail(session, call, "bad_question", why);
@@ -130,7 +121,7 @@ bool round_begin(struct mcp_session *session, struct call *call,
 
 static bool is_code(struct json_span error, struct str code)
 {
-    return str_eq(find(error, S("code")).text, code);
+    return str_eq(mcp_message_member(error, S("code")).text, code);
 }
 
 /* Who is asked and says nothing has dismissed it; what cannot be asked, or was answered
@@ -144,12 +135,12 @@ static bool is_dismissed(const struct question *q, struct json_span error)
 static void refuse_call(struct mcp_session *session, struct call *call,
                         const struct question *q, struct json_span error)
 {
-    struct json_span message = find(error, S("message"));
+    struct json_span message = mcp_message_member(error, S("message"));
     struct str told = S("");
     struct buf why;
 
     arena_reset(&session->scratch);
-    if (is_code(error, S("-32602")) && is_of(message, JSON_STRING) &&
+    if (is_code(error, S("-32602")) && mcp_message_is(message, JSON_STRING) &&
         json_unescape(message, &session->scratch, &told))
         told = S("");
     buf_init(&why, MAX_REFUSAL);
@@ -218,26 +209,26 @@ static void keep_state(struct round *round, struct json_span state)
 {
     free(round->state);
     round->state = NULL;
-    if (is_of(state, JSON_STRING))
+    if (mcp_message_is(state, JSON_STRING))
         round->state = str_dup((struct str){ state.text.ptr - 1, state.text.len + 2 });
 }
 
 bool mrtr_hear(struct mcp_session *session, struct call *call, struct json_span result)
 {
-    struct json_span type = find(result, S("resultType"));
+    struct json_span type = mcp_message_member(result, S("resultType"));
     struct round *round = &call->round;
     struct json_span requests;
 
-    if (!is_of(type, JSON_STRING) || !json_string_is(type, S("input_required")))
+    if (!mcp_message_is(type, JSON_STRING) || !json_string_is(type, S("input_required")))
         return false;
-    requests = find(result, S("inputRequests"));
-    keep_state(round, find(result, S("requestState")));
+    requests = mcp_message_member(result, S("inputRequests"));
+    keep_state(round, mcp_message_member(result, S("requestState")));
     round->on_answered = retry;
     round->open = 0;
     buf_clear(&round->seen);
     if (++round->count > session->settings.max_rounds)
         call_fail(session, call, "too_many_rounds", "the server asked again and again");
-    else if (!round->state && !is_of(requests, JSON_OBJECT))
+    else if (!round->state && !mcp_message_is(requests, JSON_OBJECT))
         call_fail(session, call, "bad_result", "input is required, but none is named");
     else if (round_begin(session, call, requests) && !call->errand && !round->open &&
              !round->answers.len && call->fate == FATE_OPEN)

@@ -10,11 +10,6 @@
 #include "base/xalloc.h"
 #include "mcp/session_parts.h"
 
-static struct json_span find(struct json_span object, struct str name)
-{
-    return mcp_message_find(object, &name, 1);
-}
-
 bool again_lists(struct json_span versions, struct str version)
 {
     struct json_scan scan;
@@ -40,7 +35,7 @@ static void list_tools(struct mcp_session *session, struct call *call,
 static struct json_span tool_in(const struct call *call, struct json_span tools)
 {
     struct json_span old = { .type = JSON_OBJECT, .text = call->tool };
-    struct str name = find(old, S("name")).text;
+    struct str name = mcp_message_member(old, S("name")).text;
     struct json_scan scan;
     struct json_span item;
     enum err err;
@@ -50,7 +45,8 @@ static struct json_span tool_in(const struct call *call, struct json_span tools)
     json_scan_init(&scan, tools.text, JSON_MAX_DEPTH);
     err = json_array_begin(&scan);
     while (!err && json_array_next(&scan, &item, &err))
-        if (item.type == JSON_OBJECT && str_eq(find(item, S("name")).text, name))
+        if (item.type == JSON_OBJECT &&
+            str_eq(mcp_message_member(item, S("name")).text, name))
             return item;
     return (struct json_span){};
 }
@@ -74,8 +70,8 @@ static void on_tools(struct mcp_session *session, struct call *call,
     struct json_span tool = {};
 
     if (answer->type == ANSWER_RESULT) {
-        tool = tool_in(call, find(answer->json, S("tools")));
-        cursor = find(answer->json, S("nextCursor"));
+        tool = tool_in(call, mcp_message_member(answer->json, S("tools")));
+        cursor = mcp_message_member(answer->json, S("nextCursor"));
     }
     if (tool.text.ptr) {
         keep_tool(call, tool.text);
@@ -113,7 +109,7 @@ static void list_tools(struct mcp_session *session, struct call *call,
 bool again_hear(struct mcp_session *session, struct call *call, struct json_span error)
 {
     static const struct str supported[] = { S("data"), S("supported") };
-    struct str code = find(error, S("code")).text;
+    struct str code = mcp_message_member(error, S("code")).text;
 
     if (!session_is_modern(session) || call->was_again || call->round.count)
         return false;

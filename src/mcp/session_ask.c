@@ -26,7 +26,7 @@ static void refuse(struct mcp_session *session, struct json_span id, struct str 
 /* ELIC-02: a mode that we did not declare. */
 static bool is_undeclared_mode(const struct mcp_session *session, struct json_span params)
 {
-    struct json_span mode = mcp_message_find(params, (struct str[]){ S("mode") }, 1);
+    struct json_span mode = mcp_message_member(params, S("mode"));
 
     if (!mode.text.ptr || json_string_is(mode, S("form")))
         return false;

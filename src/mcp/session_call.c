@@ -177,8 +177,7 @@ void mcp_call_finish(struct mcp_session *session, struct call *call,
 static bool is_known_type(struct json_span result)
 {
     static const struct str known[] = { S("complete"), S("input_required"), S("task") };
-    struct json_span type =
-        mcp_message_find(result, (struct str[]){ S("resultType") }, 1);
+    struct json_span type = mcp_message_member(result, S("resultType"));
 
     for (size_t i = 0; i < COUNT(known); i++)
         if (type.text.ptr && type.type == JSON_STRING && json_string_is(type, known[i]))
@@ -227,7 +226,7 @@ static bool names_task(const struct mcp_session *session, const struct call *cal
     struct json_span params = { .type = JSON_OBJECT, .text = call->params };
 
     return passes_task(session, call) && call->params.len &&
-           mcp_message_find(params, (struct str[]){ S("task") }, 1).text.ptr;
+           mcp_message_member(params, S("task")).text.ptr;
 }
 
 /* `task` is the caller's own business, or the session's; a state and answers are those of

@@ -9,11 +9,6 @@ static const struct str modern_codes[] = { S("-32020"), S("-32021"), S("-32022")
 static void initialize(struct mcp_session *session);
 static void discover(struct mcp_session *session);
 
-static struct json_span find(struct json_span object, struct str name)
-{
-    return mcp_message_find(object, &name, 1);
-}
-
 static bool is_object(struct json_span span)
 {
     return span.text.ptr && span.type == JSON_OBJECT;
@@ -58,7 +53,7 @@ static void set_level(struct mcp_session *session)
     struct errand *errand;
 
     if (session_is_modern(session) || !session->settings.log_level.len ||
-        !is_object(find(session->facts.capable, S("logging"))))
+        !is_object(mcp_message_member(session->facts.capable, S("logging"))))
         return;
     buf_clear(&session->params);
     json_write_init(&w, &session->params);
@@ -147,13 +142,13 @@ static void on_initialized(struct mcp_session *session, struct call *call,
                         "initialize was answered with an error");
         return;
     }
-    if (!agree(session, find(answer->json, S("protocolVersion")))) {
+    if (!agree(session, mcp_message_member(answer->json, S("protocolVersion")))) {
         mcp_session_end(session, SESSION_REFUSED, "the server speaks another version");
         return;
     }
-    keep_facts(session, find(answer->json, S("capabilities")),
-               find(answer->json, S("serverInfo")),
-               find(answer->json, S("instructions")));
+    keep_facts(session, mcp_message_member(answer->json, S("capabilities")),
+               mcp_message_member(answer->json, S("serverInfo")),
+               mcp_message_member(answer->json, S("instructions")));
     if (session_say(session, S("notifications/initialized"), S("")))
         mcp_session_end(session, SESSION_ENDED, "it reads nothing");
     else
@@ -217,9 +212,9 @@ static void become_modern(struct mcp_session *session, struct json_span result)
     arena_reset(&session->opened);
     session->facts =
         (struct mcp_session_facts){ .era = ERA_MODERN, .version = mcp_versions[0] };
-    keep_facts(session, find(result, S("capabilities")),
+    keep_facts(session, mcp_message_member(result, S("capabilities")),
                mcp_message_find(result, server, COUNT(server)),
-               find(result, S("instructions")));
+               mcp_message_member(result, S("instructions")));
     become_ready(session);
 }
 
@@ -235,7 +230,7 @@ static void try_legacy(struct mcp_session *session, const char *why)
 static void on_discover_error(struct mcp_session *session, struct json_span error)
 {
     static const struct str supported[] = { S("data"), S("supported") };
-    struct json_span code = find(error, S("code"));
+    struct json_span code = mcp_message_member(error, S("code"));
     bool is_modern = session->settings.era == ERA_MODERN || is_among(code);
     bool is_version = str_eq(code.text, S("-32022"));
 
@@ -270,7 +265,8 @@ static void on_discovered(struct mcp_session *session, struct call *call,
     session->discovered = NULL;
     switch (answer->type) {
     case ANSWER_RESULT:
-        if (again_lists(find(answer->json, S("supportedVersions")), mcp_versions[0]))
+        if (again_lists(mcp_message_member(answer->json, S("supportedVersions")),
+                        mcp_versions[0]))
             become_modern(session, answer->json);
         else
             try_legacy(session, "the server does not speak 2026-07-28");

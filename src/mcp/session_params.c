@@ -101,7 +101,7 @@ struct str session_params(struct mcp_session *session, const struct params_chang
     buf_clear(&session->params);
     session->params.is_full = false;
     if (change->params.len)
-        meta = mcp_message_find(all, &name, 1);
+        meta = mcp_message_member(all, name);
     if (!change->params.len && !change->more.len && !change->token &&
         !session_is_modern(session))
         return S("");

@@ -45,7 +45,7 @@ static void hold(struct mcp_session *session, struct call *call, struct str para
 /* Where it does not rise, or is no number, it is none. */
 static bool rises(struct advance *advance, struct json_span params)
 {
-    struct json_span span = mcp_message_find(params, (struct str[]){ S("progress") }, 1);
+    struct json_span span = mcp_message_member(params, S("progress"));
     double value;
 
     if (!span.text.ptr || span.type != JSON_NUMBER || decimal_parse(span.text, &value) ||

@@ -157,7 +157,7 @@ static void on_listened(struct mcp_session *session, struct call *call,
 
     (void)call;
     if (answer->type == ANSWER_ERROR)
-        code = mcp_message_find(answer->json, (struct str[]){ S("code") }, 1).text;
+        code = mcp_message_member(answer->json, S("code")).text;
     if (was_current)
         watch->current = 0;
     else

@@ -18,11 +18,6 @@ static void poll(struct mcp_session *session, struct call *call);
 static void hear_task(struct mcp_session *session, struct call *call,
                       struct json_span task);
 
-static struct json_span find(struct json_span object, struct str name)
-{
-    return mcp_message_find(object, &name, 1);
-}
-
 static bool says(struct json_span span, struct str text)
 {
     return span.text.ptr && span.type == JSON_STRING && json_string_is(span, text);
@@ -145,16 +140,16 @@ static void hear_questions(struct mcp_session *session, struct call *call,
 {
     call->round.on_answered = update;
     call->round.open = 0;
-    if (round_begin(session, call, find(task, S("inputRequests"))) && !call->errand &&
-        !call->round.open && call->fate == FATE_OPEN)
+    if (round_begin(session, call, mcp_message_member(task, S("inputRequests"))) &&
+        !call->errand && !call->round.open && call->fate == FATE_OPEN)
         poll_later(session, call);
 }
 
 static void hear_modern_end(struct mcp_session *session, struct call *call,
                             struct json_span task, struct json_span status)
 {
-    struct json_span result = find(task, S("result"));
-    struct json_span error = find(task, S("error"));
+    struct json_span result = mcp_message_member(task, S("result"));
+    struct json_span error = mcp_message_member(task, S("error"));
 
     if (says(status, S("completed")) && result.text.ptr && result.type == JSON_OBJECT)
         mcp_call_finish(session, call,
@@ -172,8 +167,8 @@ static void hear_modern_end(struct mcp_session *session, struct call *call,
 
 static void keep_poll(struct call *call, struct json_span task)
 {
-    struct json_span legacy = find(task, S("pollInterval"));
-    struct json_span modern = find(task, S("pollIntervalMs"));
+    struct json_span legacy = mcp_message_member(task, S("pollInterval"));
+    struct json_span modern = mcp_message_member(task, S("pollIntervalMs"));
     uint64_t ms = POLL_MS;
 
     if (!mcp_message_number(modern, &ms))
@@ -188,7 +183,7 @@ static void keep_poll(struct call *call, struct json_span task)
 static void hear_task(struct mcp_session *session, struct call *call,
                       struct json_span task)
 {
-    struct json_span status = find(task, S("status"));
+    struct json_span status = mcp_message_member(task, S("status"));
 
     keep_poll(call, task);
     call_prolong(session, call);
@@ -209,12 +204,13 @@ static struct json_span created(const struct mcp_session *session,
     struct json_span task = result;
 
     if (session_is_modern(session)) {
-        if (!says(find(result, S("resultType")), S("task")))
+        if (!says(mcp_message_member(result, S("resultType")), S("task")))
             return (struct json_span){};
     } else {
-        task = call->is_augmented ? find(result, S("task")) : (struct json_span){};
+        task = call->is_augmented ? mcp_message_member(result, S("task"))
+                                  : (struct json_span){};
     }
-    return find(task, S("taskId")).text.ptr ? task : (struct json_span){};
+    return mcp_message_member(task, S("taskId")).text.ptr ? task : (struct json_span){};
 }
 
 static void keep_id(struct call *call, struct json_span id)
@@ -228,11 +224,11 @@ static void keep_id(struct call *call, struct json_span id)
 bool task_hear(struct mcp_session *session, struct call *call, struct json_span result)
 {
     struct json_span task = created(session, call, result);
-    struct json_span status = find(task, S("status"));
+    struct json_span status = mcp_message_member(task, S("status"));
 
     if (!task.text.ptr || call->task == TASK_PASSED_ON)
         return false;
-    keep_id(call, find(task, S("taskId")));
+    keep_id(call, mcp_message_member(task, S("taskId")));
     if (!call->task_id) {
         call_fail(session, call, "bad_result", "a task without an id");
     } else if (session_is_modern(session) && !says(status, S("working"))) {
@@ -249,7 +245,7 @@ void task_name(struct call *call)
     struct json_span params = { .type = JSON_OBJECT, .text = call->params };
 
     if (call->params.len)
-        keep_id(call, find(params, S("taskId")));
+        keep_id(call, mcp_message_member(params, S("taskId")));
 }
 
 enum err task_follow(struct mcp_session *session, struct call *call)
