@@ -49,7 +49,7 @@ enum err decimal_parse(struct str text, double *ret)
     char copy[MAX_BYTES + 1];
     double value;
 
-    if (text.len > MAX_BYTES)
+    if (text.len == 0 || text.len > MAX_BYTES)
         return ERR_INVALID;
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';

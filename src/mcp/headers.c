@@ -8,7 +8,9 @@
 #include "mcp/headers.h"
 
 #include "base/cleanup.h"
+#include "base/decimal.h"
 #include "crypto/crypto.h"
+#include "mcp/serve.h"
 
 enum { MAX_ANNOTATIONS = 64, MAX_VALUE = 8192 };
 
@@ -35,6 +37,26 @@ void header_put_value(struct buf *out, struct str value)
     buf_put(out, S("=?base64?"));
     base64_write(out, value);
     buf_put(out, S("?="));
+}
+
+/* What a field means. ERR_INVALID: it is no base64 but says so. */
+static enum err read_value(struct str field, struct buf *out)
+{
+    static const struct str before = S("=?base64?"), behind = S("?=");
+    struct str value = str_trim(field);
+
+    if (value.len < before.len + behind.len || !str_starts(value, before) ||
+        !str_ends(value, behind))
+        return buf_append(out, value);
+    return base64_parse(str_slice(value, before.len, value.len - behind.len), out);
+}
+
+bool header_says(struct str field, struct json_span string)
+{
+    CLEANUP(buf_done) struct buf value;
+
+    buf_init(&value, MAX_VALUE);
+    return !read_value(field, &value) && json_string_is(string, buf_str(&value));
 }
 
 /* --- annotations --- */
@@ -289,7 +311,74 @@ enum err header_params(const struct json *tool, const struct json *arguments,
     return OK;
 }
 
-struct str header_name(struct str method, const struct json *params)
+/* --- and checked --- */
+
+static bool is_whole(struct str number)
+{
+    return number.len && !memchr(number.ptr, '.', number.len) &&
+           !memchr(number.ptr, 'e', number.len) && !memchr(number.ptr, 'E', number.len);
+}
+
+/* Whole numbers have one spelling, and may be too large for a double. */
+static bool is_same_number(struct str a, struct str b)
+{
+    double one, other;
+
+    if (str_eq(a, b))
+        return true;
+    if (is_whole(a) && is_whole(b))
+        return false;
+    return !decimal_parse(a, &one) && !decimal_parse(b, &other) && one == other;
+}
+
+static const struct serve_param *find_param(const struct serve_param *params,
+                                            size_t count, struct str name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_ieq(params[i].name, name))
+            return &params[i];
+    return NULL;
+}
+
+static const char *param_fault(const struct serve_param *param, const struct json *value)
+{
+    CLEANUP(buf_done) struct buf said;
+    struct str text;
+
+    buf_init(&said, MAX_VALUE);
+    if (!value_text(value, &text))
+        return param ? "an Mcp-Param header has no argument" : NULL;
+    if (!param)
+        return "an Mcp-Param header is missing";
+    if (read_value(param->value, &said))
+        return "an Mcp-Param header is not the base64 that it claims to be";
+    if (value->type == JSON_NUMBER ? is_same_number(buf_str(&said), text)
+                                   : str_eq(buf_str(&said), text))
+        return NULL;
+    return "an Mcp-Param header is not what its argument says";
+}
+
+const char *header_params_fault(const struct json *tool, const struct json *arguments,
+                                const struct serve_param *params, size_t count)
+{
+    struct walk walk;
+    struct annotation annotation;
+
+    walk_begin(&walk, tool, arguments);
+    while (walk_next(&walk, &annotation)) {
+        const char *fault;
+
+        if (annotation_fault(&annotation))
+            continue;
+        fault = param_fault(find_param(params, count, json_text(annotation.name)),
+                            annotation.value);
+        if (fault)
+            return fault;
+    }
+    return NULL;
+}
+
+struct str header_name_member(struct str method)
 {
     static const struct {
         struct str method, member;
@@ -301,6 +390,13 @@ struct str header_name(struct str method, const struct json *params)
 
     for (size_t i = 0; i < COUNT(named); i++)
         if (str_eq(method, named[i].method))
-            return json_text(json_find(params, named[i].member));
+            return named[i].member;
     return S("");
+}
+
+struct str header_name(struct str method, const struct json *params)
+{
+    struct str member = header_name_member(method);
+
+    return member.len ? json_text(json_find(params, member)) : S("");
 }

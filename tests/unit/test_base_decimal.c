@@ -41,6 +41,7 @@ TEST(everything_else_is_no_number)
         CHECK_INT(decimal_parse(*c, &got), ERR_INVALID);
         CHECK(got == 7);
     }
+    CHECK_INT(decimal_parse((struct str){}, &(double){ 0 }), ERR_INVALID);
     memset(longest, '1', sizeof(longest));
     CHECK_INT(decimal_parse((struct str){ longest, sizeof(longest) }, &(double){ 0 }),
               ERR_INVALID);
