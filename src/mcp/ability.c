@@ -66,12 +66,21 @@ bool ability_has_tasks(struct json_span capable)
     return is_declared(capable, path, COUNT(path));
 }
 
-bool ability_runs_as_task(struct str tool)
+static bool has_task_support(struct str tool, struct str word)
 {
     static const struct str path[] = { S("execution"), S("taskSupport") };
     struct json_span span = mcp_message_find(
         (struct json_span){ .type = JSON_OBJECT, .text = tool }, path, COUNT(path));
 
-    return span.text.ptr && span.type == JSON_STRING &&
-           (json_string_is(span, S("optional")) || json_string_is(span, S("required")));
+    return span.text.ptr && span.type == JSON_STRING && json_string_is(span, word);
+}
+
+bool ability_needs_task(struct str tool)
+{
+    return has_task_support(tool, S("required"));
+}
+
+bool ability_runs_as_task(struct str tool)
+{
+    return has_task_support(tool, S("optional")) || ability_needs_task(tool);
 }

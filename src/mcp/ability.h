@@ -18,3 +18,4 @@ struct str ability_missing(struct json_span capable, bool is_modern, struct str 
  * and so does the tool, an object as it stood in tools/list. */
 bool ability_has_tasks(struct json_span capable);
 bool ability_runs_as_task(struct str tool);
+bool ability_needs_task(struct str tool); /* … and in no other way */

@@ -232,6 +232,7 @@ static void put_changed(struct buf *out, const struct era_change *change,
     json_object_open(&w);
     if (str_eq(change->method, S("tasks/cancel")) && change->is_modern_to) {
         /* The extension answers this with nothing. */
+        put_meta(&w, change, (struct json_span){});
     } else {
         if (!put_as_task(&w, change, result))
             put_members(&w, change, result);
@@ -270,14 +271,24 @@ static bool is_not_found(const struct era_change *change, struct str code)
            str_eq(change->method, S("resources/read"));
 }
 
-/* What describes the hop to the server is none of the caller's business (LM-07). */
+/* The modern era has no such code: whoever can asks for the page instead (ML-06). */
+static bool is_url_error(const struct era_change *change, struct str code)
+{
+    return change->is_modern_to && str_eq(code, S("-32042"));
+}
+
+/* What describes the hop to the server is none of the caller's business (LM-07); what he
+ * cannot be asked is, where he is modern: he said so himself. */
 static struct str code_for(const struct era_change *change, struct str code)
 {
-    static const struct str of_hop[] = { S("-32020"), S("-32021"), S("-32022") };
+    static const struct str of_hop[] = { S("-32020"), S("-32022"), S("-32021") };
+    size_t count = COUNT(of_hop) - (change->is_modern_to ? 1 : 0);
 
-    for (size_t i = 0; change->is_modern_from && i < COUNT(of_hop); i++)
+    for (size_t i = 0; change->is_modern_from && i < count; i++)
         if (str_eq(code, of_hop[i]))
             return S("-32603");
+    if (is_url_error(change, code))
+        return S("-32603");
     return is_not_found(change, code) ? S("-32602") : code;
 }
 

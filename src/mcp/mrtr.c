@@ -32,23 +32,48 @@ static bool was_seen(const struct round *round, struct str key)
     return false;
 }
 
-/* Legacy callers expect an id with a URL (LM-04). */
+/* A task that is followed for its owner says which it is. */
+static void put_related(struct json_writer *w, const struct call *call,
+                        struct json_span meta)
+{
+    json_key(w, S("_meta"));
+    json_object_open(w);
+    if (mcp_message_is(meta, JSON_OBJECT))
+        json_put_members(w, meta.text, (struct str_list){});
+    json_key(w, RELATED_TASK);
+    json_object_open(w);
+    json_key(w, S("taskId"));
+    json_raw(w, str_of(call->task_id));
+    json_object_close(w);
+    json_object_close(w);
+}
+
+/* Legacy callers expect an id with a URL (LM-04), and the task that asks (TASK-11). */
 static struct str legacy_params(struct mcp_session *session, const struct call *call,
                                 struct json_span params)
 {
+    static const struct str meta = S("_meta");
     struct json_span mode = mcp_message_member(params, S("mode"));
+    bool lacks_id = mcp_message_is(mode, JSON_STRING) && json_string_is(mode, S("url")) &&
+                    !mcp_message_member(params, S("elicitationId")).text.ptr;
+    bool is_related = call->is_follower && call->task_id;
     struct json_writer w;
 
-    if (!mcp_message_is(mode, JSON_STRING) || !json_string_is(mode, S("url")) ||
-        mcp_message_member(params, S("elicitationId")).text.ptr)
+    if (!lacks_id && !is_related)
         return params.text;
     buf_clear(&session->params);
     json_write_init(&w, &session->params);
     json_object_open(&w);
-    json_put_members(&w, params.text, (struct str_list){});
-    json_key(&w, S("elicitationId"));
-    buf_putf(&session->params, "\"%llu-%zu-%zu\"}", (unsigned long long)call->id,
-             call->round.count, call->round.open);
+    json_put_members(&w, params.text, (struct str_list){ &meta, is_related ? 1 : 0 });
+    if (lacks_id) {
+        json_key(&w, S("elicitationId"));
+        buf_putf(&session->params, "\"%llu-%zu-%zu\"", (unsigned long long)call->id,
+                 call->round.count, call->round.open);
+        w.needs_comma = true;
+    }
+    if (is_related)
+        put_related(&w, call, mcp_message_member(params, meta));
+    json_object_close(&w);
     return buf_str(&session->params);
 }
 
@@ -213,15 +238,42 @@ static void keep_state(struct round *round, struct json_span state)
         round->state = str_dup((struct str){ state.text.ptr - 1, state.text.len + 2 });
 }
 
+static bool asks_for_roots(struct json_span requests)
+{
+    struct json_scan scan;
+    struct json_member entry;
+    enum err err;
+
+    if (!mcp_message_is(requests, JSON_OBJECT))
+        return false;
+    json_scan_init(&scan, requests.text, JSON_MAX_DEPTH);
+    err = json_object_begin(&scan);
+    while (!err && json_object_next(&scan, &entry, &err)) {
+        struct json_span method = mcp_message_member(entry.value, S("method"));
+
+        if (mcp_message_is(method, JSON_STRING) &&
+            json_string_is(method, S("roots/list")))
+            return true;
+    }
+    return false;
+}
+
+/* A caller of this era answers for himself, where that is not ours to do: he sends his
+ * call again, with what the server wants to see then. */
+static bool is_callers(const struct call *call, struct json_span requests)
+{
+    return call->takes_unfinished && !(call->answers_roots && asks_for_roots(requests));
+}
+
 bool mrtr_hear(struct mcp_session *session, struct call *call, struct json_span result)
 {
     struct json_span type = mcp_message_member(result, S("resultType"));
+    struct json_span requests = mcp_message_member(result, S("inputRequests"));
     struct round *round = &call->round;
-    struct json_span requests;
 
-    if (!mcp_message_is(type, JSON_STRING) || !json_string_is(type, S("input_required")))
+    if (!mcp_message_is(type, JSON_STRING) ||
+        !json_string_is(type, S("input_required")) || is_callers(call, requests))
         return false;
-    requests = mcp_message_member(result, S("inputRequests"));
     keep_state(round, mcp_message_member(result, S("requestState")));
     round->on_answered = retry;
     round->open = 0;

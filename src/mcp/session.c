@@ -5,6 +5,7 @@
 #include "base/xalloc.h"
 #include "json/json.h"
 #include "mcp/headers.h"
+#include "mcp/serve.h"
 #include "mcp/session_parts.h"
 
 /* --- what is sent --- */
@@ -417,15 +418,34 @@ uint64_t mcp_session_due_ms(const struct mcp_session *session)
 
 /* --- life --- */
 
+/* Levels are few, and ours: the texts of others may go. */
+static struct str known_level(struct str name)
+{
+    return serve_level_name(serve_level(name));
+}
+
+void mcp_session_level(struct mcp_session *session, struct str level, uint64_t now_ms)
+{
+    struct str known = known_level(level);
+
+    if (session_is_modern(session) || str_eq(session->settings.log_level, known))
+        return;
+    session->now_ms = now_ms;
+    session->settings.log_level = known;
+    if (session->stage == STAGE_READY)
+        session_say_level(session);
+}
+
 /* The texts of the settings are somebody else's. */
 static void keep_settings(struct mcp_session *session,
                           const struct mcp_session_settings *settings)
 {
     struct str *texts[] = { &session->settings.name, &session->settings.version,
-                            &session->settings.newest, &session->settings.log_level };
+                            &session->settings.newest };
     size_t len = 0;
 
     session->settings = *settings;
+    session->settings.log_level = known_level(settings->log_level);
     if (!settings->newest.len)
         session->settings.newest = S("2025-11-25");
     for (size_t i = 0; i < COUNT(texts); i++)

@@ -38,7 +38,7 @@ struct mcp_session_settings {
     enum mcp_era era;         /* ERA_UNKNOWN: find out */
     struct str newest;        /* legacy: the version that is offered; "": 2025-11-25 */
     bool has_sampling, has_elicitation, has_url_elicitation, has_roots, has_tasks;
-    struct str log_level; /* "": the server says nothing */
+    struct str log_level; /* one of MCP's; "": the server says nothing */
     uint64_t probe_ms;    /* silence that means legacy: stdio 2 s, HTTP: its timeout */
     uint64_t open_ms;     /* for the handshake */
     uint64_t call_ms;     /* where a call does not say; progress begins it anew */
@@ -129,7 +129,8 @@ struct mcp_reply {
 
 struct mcp_call_ops {
     /* The whole params of notifications/progress; may be NULL. It rises from one to the
-     * next, comes ten times a second at most, and the last one before on_done. */
+     * next, comes ten times a second at most after the first ten, and the last one before
+     * on_done. */
     void (*on_progress)(void *user, struct json_span params);
     void (*on_done)(void *user, const struct mcp_reply *reply); /* once */
 };
@@ -143,7 +144,14 @@ struct mcp_call {
                         * and tasks; "": not known */
     enum mcp_call_task task; /* PASSED_ON: it is to run as one, which is the caller's own
                               * business; `params.task`, or {} where there is none */
-    uint64_t timeout_ms;     /* 0: the default */
+    /* Modern servers: */
+    struct str capable;    /* clientCapabilities, the caller's; "": ours */
+    struct str log_level;  /* where params name none; "": nor do we */
+    bool takes_unfinished; /* a caller of the modern era: `input_required` is his result,
+                            * and what he brings along for it stays in params */
+    bool answers_roots;    /* … but where it asks for roots, all of it is asked of us */
+
+    uint64_t timeout_ms; /* 0: the default */
     struct mcp_call_ops ops;
     void *user;
 };
@@ -162,6 +170,10 @@ void mcp_session_cancel(struct mcp_session *session, uint64_t call, struct str r
  * nothing is sent. */
 enum err mcp_session_notify(struct mcp_session *session, struct str method,
                             struct str params);
+
+/* Legacy servers: of the messages that they send; "": as the server likes. Modern ones
+ * are told with each call. */
+void mcp_session_level(struct mcp_session *session, struct str level, uint64_t now_ms);
 
 /* Resources of which changes are wanted, all of them: subscribe and unsubscribe, or a
  * new listen stream. */

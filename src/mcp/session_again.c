@@ -53,14 +53,9 @@ static struct json_span tool_in(const struct call *call, struct json_span tools)
 
 static void keep_tool(struct call *call, struct str tool)
 {
-    char *texts = xmalloc(call->method.len + call->params.len + tool.len + 1);
-    char *old = call->texts;
-
-    call->tool = text_keep(texts + call->method.len + call->params.len, tool);
-    call->params = text_keep(texts + call->method.len, call->params);
-    call->method = text_keep(texts, call->method);
-    call->texts = texts;
-    free(old);
+    free(call->relisted);
+    call->relisted = str_dup(tool);
+    call->tool = (struct str){ call->relisted, tool.len };
 }
 
 static void on_tools(struct mcp_session *session, struct call *call,

@@ -6,8 +6,6 @@
 #include "base/xalloc.h"
 #include "mcp/session_parts.h"
 
-#define RELATED_TASK S("io.modelcontextprotocol/related-task")
-
 static void refuse(struct mcp_session *session, struct json_span id, struct str code,
                    struct str message)
 {

@@ -25,6 +25,7 @@ static void call_free(struct mcp_session *session, struct call *call)
     buf_done(&call->refusal);
     buf_done(&call->advance.held);
     free(call->task_id);
+    free(call->relisted);
     free(call->texts);
     free(call);
 }
@@ -229,16 +230,26 @@ static bool names_task(const struct mcp_session *session, const struct call *cal
            mcp_message_member(params, S("task")).text.ptr;
 }
 
+/* Whose the state and the answers in params are: the caller's, until we asked for him. */
+static bool has_own_round(const struct mcp_session *session, const struct call *call)
+{
+    return call->takes_unfinished && session_is_modern(session) && !call->round.count;
+}
+
 /* `task` is the caller's own business, or the session's; a state and answers are those of
  * the last round. */
 static enum err call_send(struct mcp_session *session, struct call *call, struct str more)
 {
-    static const struct str ours[] = { S("requestState"), S("inputResponses"),
-                                       S("task") };
+    static const struct str ours[] = { S("task"), S("requestState"),
+                                       S("inputResponses") };
+    size_t first = names_task(session, call) ? 1 : 0;
+    size_t end = has_own_round(session, call) ? 1 : COUNT(ours);
     struct params_change change = { .params = call->params,
-                                    .without = { ours, COUNT(ours) },
+                                    .without = { ours + first, end - first },
                                     .more = more,
-                                    .token = call->ops.on_progress ? call->id : 0 };
+                                    .token = call->ops.on_progress ? call->id : 0,
+                                    .capable = call->capable,
+                                    .log_level = call->log_level };
     struct errand_order order = { .method = call->method,
                                   .call = call,
                                   .until_ms = UINT64_MAX,
@@ -247,9 +258,7 @@ static enum err call_send(struct mcp_session *session, struct call *call, struct
     enum err err;
 
     call->is_augmented = task_is_needed(session, call);
-    if (names_task(session, call))
-        change.without.count--;
-    else if (call->is_augmented || passes_task(session, call))
+    if (!first && (call->is_augmented || passes_task(session, call)))
         change.more = S("\"task\":{}");
     order.params = session_params(session, &change);
     err = errand_send(session, &order, &call->errand);
@@ -285,15 +294,35 @@ void calls_again(struct mcp_session *session)
             call_resend(session, call, S(""));
 }
 
+static void keep_texts(struct call *new, const struct mcp_call *call)
+{
+    const struct {
+        struct str from, *to;
+    } texts[] = {
+        { call->method, &new->method },       { call->params, &new->params },
+        { call->tool, &new->tool },           { call->capable, &new->capable },
+        { call->log_level, &new->log_level },
+    };
+    size_t len = 0;
+
+    for (size_t i = 0; i < COUNT(texts); i++)
+        len += texts[i].from.len;
+    new->texts = xmalloc(len + 1);
+    len = 0;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        *texts[i].to = text_keep(new->texts + len, texts[i].from);
+        len += texts[i].from.len;
+    }
+}
+
 static struct call *call_new(struct mcp_session *session, const struct mcp_call *call)
 {
     struct call *new = xcalloc(1, sizeof(*new));
     uint64_t timeout = call->timeout_ms ? call->timeout_ms : session->settings.call_ms;
 
-    new->texts = xmalloc(call->method.len + call->params.len + call->tool.len + 1);
-    new->method = text_keep(new->texts, call->method);
-    new->params = text_keep(new->texts + call->method.len, call->params);
-    new->tool = text_keep(new->texts + call->method.len + call->params.len, call->tool);
+    keep_texts(new, call);
+    new->takes_unfinished = call->takes_unfinished;
+    new->answers_roots = call->answers_roots;
     new->ops = call->ops;
     new->user = call->user;
     new->task = call->task;
@@ -447,9 +476,7 @@ static const struct call *call_of_task(const struct mcp_session *session,
 uint64_t call_behind(const struct mcp_session *session, const struct mcp_message *message,
                      uint64_t via)
 {
-    static const struct str path[] = { S("_meta"),
-                                       S("io.modelcontextprotocol/related-task"),
-                                       S("taskId") };
+    static const struct str path[] = { S("_meta"), RELATED_TASK, S("taskId") };
     const struct errand *errand = via ? errand_find(session, via) : NULL;
     struct json_span task = mcp_message_find(message->params, path, COUNT(path));
     const struct call *call = errand ? errand->call : NULL;

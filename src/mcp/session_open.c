@@ -44,7 +44,7 @@ static void on_level(struct mcp_session *session, struct call *call,
 }
 
 /* A modern server is told with each request. */
-static void set_level(struct mcp_session *session)
+void session_say_level(struct mcp_session *session)
 {
     struct errand_order order = { .method = S("logging/setLevel"),
                                   .until_ms = session->now_ms + session->settings.open_ms,
@@ -76,7 +76,7 @@ static void become_ready(struct mcp_session *session)
     if (session->settings.ping_ms)
         mcp_session_wake(session, session->now_ms + session->settings.ping_ms);
     calls_again(session);
-    set_level(session);
+    session_say_level(session);
     watch_begin(session);
     session->ops.on_ready(session->user, &session->facts);
 }

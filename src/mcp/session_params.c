@@ -56,37 +56,71 @@ void session_put_capabilities(const struct mcp_session *session, struct json_wri
 
 /* The modern claim. The level of logs is the caller's where he names one. */
 static void put_claim(const struct mcp_session *session, struct json_writer *w,
-                      struct json_span level)
+                      struct json_span level, const struct params_change *change)
 {
+    struct str known =
+        change->log_level.len ? change->log_level : session->settings.log_level;
+
     json_put_str(w, S(META "protocolVersion"), session->facts.version);
     json_key(w, S(META "clientInfo"));
     session_put_client(session, w);
     json_key(w, S(META "clientCapabilities"));
-    session_put_capabilities(session, w);
+    if (change->capable.len)
+        json_raw(w, change->capable);
+    else
+        session_put_capabilities(session, w);
     if (level.text.ptr) {
         json_key(w, S(META "logLevel"));
         json_span(w, level);
-    } else if (session->settings.log_level.len) {
-        json_put_str(w, S(META "logLevel"), session->settings.log_level);
+    } else if (known.len) {
+        json_put_str(w, S(META "logLevel"), known);
     }
 }
 
-static void put_meta(const struct mcp_session *session, struct json_writer *w,
-                     struct json_span meta, uint64_t token)
-{
-    static const struct str ours[] = {
-        S("progressToken"),           S(META "protocolVersion"), S(META "clientInfo"),
-        S(META "clientCapabilities"), S(META "logLevel"),
-    };
+static const struct str ours[] = {
+    S("progressToken"),           S(META "protocolVersion"), S(META "clientInfo"),
+    S(META "clientCapabilities"), S(META "logLevel"),
+};
 
+static bool is_ours(struct json_span key)
+{
+    for (size_t i = 0; i < COUNT(ours); i++)
+        if (json_string_is(key, ours[i]))
+            return true;
+    return false;
+}
+
+/* What was said to us alone is not said to a legacy server, not even that it was. */
+static bool is_for_us(struct json_span meta)
+{
+    bool is_empty = true;
+    struct json_scan scan;
+    struct json_member m;
+    enum err err;
+
+    if (meta.type != JSON_OBJECT)
+        return false;
+    json_scan_init(&scan, meta.text, JSON_MAX_DEPTH);
+    err = json_object_begin(&scan);
+    while (!err && json_object_next(&scan, &m, &err)) {
+        if (!is_ours(m.key))
+            return false;
+        is_empty = false;
+    }
+    return !is_empty;
+}
+
+static void put_meta(const struct mcp_session *session, struct json_writer *w,
+                     struct json_span meta, const struct params_change *change)
+{
     json_key(w, S("_meta"));
     json_object_open(w);
     if (meta.text.ptr && meta.type == JSON_OBJECT)
         json_put_members(w, meta.text, (struct str_list){ ours, COUNT(ours) });
-    if (token)
-        json_put_uint(w, S("progressToken"), token);
+    if (change->token)
+        json_put_uint(w, S("progressToken"), change->token);
     if (session_is_modern(session))
-        put_claim(session, w, mcp_message_find(meta, &ours[COUNT(ours) - 1], 1));
+        put_claim(session, w, mcp_message_find(meta, &ours[COUNT(ours) - 1], 1), change);
     json_object_close(w);
 }
 
@@ -114,8 +148,9 @@ struct str session_params(struct mcp_session *session, const struct params_chang
                          (struct str_list){ without, change->without.count + 1 });
     if (change->more.len)
         json_raw(&w, change->more);
-    if (meta.text.ptr || change->token || session_is_modern(session))
-        put_meta(session, &w, meta, change->token);
+    if ((meta.text.ptr && !is_for_us(meta)) || change->token ||
+        session_is_modern(session))
+        put_meta(session, &w, meta, change);
     json_object_close(&w);
     return buf_str(&session->params);
 }

@@ -6,6 +6,9 @@
 
 #include "mcp/session_priv.h"
 
+/* Key of `_meta` in the legacy line: to which task something belongs. */
+#define RELATED_TASK S("io.modelcontextprotocol/related-task")
+
 /* --- session.c --- */
 
 /* Tick at that time, or before. */
@@ -53,6 +56,8 @@ void session_open(struct mcp_session *session);
 void session_tick_opening(struct mcp_session *session);
 /* The server forgot us: from the beginning. */
 void session_reopen(struct mcp_session *session);
+/* Tells a legacy server the level of the settings. */
+void session_say_level(struct mcp_session *session);
 
 /* --- session_params.c --- */
 
@@ -61,8 +66,9 @@ void session_reopen(struct mcp_session *session);
 struct params_change {
     struct str params; /* an object, or "" */
     struct str_list without;
-    struct str more; /* further members, finished, or "" */
-    uint64_t token;  /* of progress; 0: none */
+    struct str more;               /* further members, finished, or "" */
+    uint64_t token;                /* of progress; 0: none */
+    struct str capable, log_level; /* modern, as in struct mcp_call */
 };
 struct str session_params(struct mcp_session *session,
                           const struct params_change *change);

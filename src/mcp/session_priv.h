@@ -65,7 +65,7 @@ struct advance {
     bool is_begun;
     bool is_odd;      /* one did not rise, which was told */
     bool is_anew;     /* it was sent again, and may begin below */
-    uint64_t told_ms; /* not before: the next */
+    uint64_t paid_ms; /* then all that were told had their time */
     struct buf held;  /* params of the last one, where it was too early; empty: none */
 };
 
@@ -75,8 +75,10 @@ struct call {
     struct advance advance;
     struct mcp_call_ops ops;
     void *user;
-    struct str method, params, tool; /* in `texts` */
+    struct str method, params, tool, capable, log_level; /* in `texts` */
     char *texts;
+    char *relisted; /* the tool as it was listed again, in place of that; or NULL */
+    bool takes_unfinished, answers_roots;
     enum mcp_call_task task;
     struct errand *errand; /* NULL: it waits */
     enum fate fate;

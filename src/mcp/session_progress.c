@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Progress of calls: it only rises, and its owner is told ten times a second at most.
- * What comes too early is held back; a later one takes its place, and the last one is
- * told before the answer (PROG-02, PROG-05).
+ * Progress of calls: it only rises, and its owner is told ten times a second at most, but
+ * for the first ten: short calls are told in full. What comes too early is held back; a
+ * later one takes its place, and the last one is told before the answer (PROG-02,
+ * PROG-05).
  */
 #include "base/decimal.h"
 #include "mcp/session_parts.h"
 
-enum { TELL_MS = 100 };
+enum { TELL_MS = 100, AHEAD_MS = 9 * TELL_MS };
+
+/* When the next may be told. */
+static uint64_t next_ms(const struct advance *advance)
+{
+    return advance->paid_ms > AHEAD_MS ? advance->paid_ms - AHEAD_MS : 0;
+}
 
 uint64_t call_progress_due(const struct call *call)
 {
-    return call->advance.held.len ? call->advance.told_ms : UINT64_MAX;
+    return call->advance.held.len ? next_ms(&call->advance) : UINT64_MAX;
 }
 
 static void tell(struct mcp_session *session, struct call *call, struct json_span params)
 {
-    call->advance.told_ms = session->now_ms + TELL_MS;
+    struct advance *advance = &call->advance;
+
+    if (advance->paid_ms < session->now_ms)
+        advance->paid_ms = session->now_ms;
+    advance->paid_ms += TELL_MS;
     call->ops.on_progress(call->user, params);
 }
 
@@ -39,7 +50,7 @@ static void hold(struct mcp_session *session, struct call *call, struct str para
     buf_done(held);
     buf_init(held, session->settings.max_message);
     buf_put(held, params);
-    mcp_session_wake(session, call->advance.told_ms);
+    mcp_session_wake(session, next_ms(&call->advance));
 }
 
 /* Where it does not rise, or is no number, it is none. */
@@ -97,7 +108,9 @@ void call_hear_progress(struct mcp_session *session, const struct mcp_message *m
         return;
     }
     call_prolong(session, call);
-    if (session->now_ms < call->advance.told_ms)
+    if (call_progress_due(call) <= session->now_ms)
+        call_tell_progress(session, call);
+    if (session->now_ms < next_ms(&call->advance))
         hold(session, call, message->params.text);
     else
         tell(session, call, message->params);

@@ -238,17 +238,23 @@ static void hand_over(struct mcp_session *session, const struct mcp_message *mes
     struct json_span meta = mcp_message_find(message->params, meta_name, 1);
     struct mcp_message plain = *message;
     struct json_writer w;
-    struct buf params;
+    struct buf params, rest;
 
     buf_init(&params, session->settings.max_message);
+    buf_init(&rest, session->settings.max_message);
+    json_write_init(&w, &rest);
+    json_put_members(&w, meta.text, (struct str_list){ id_name, 1 });
     json_write_init(&w, &params);
     json_object_open(&w);
     json_put_members(&w, message->params.text, (struct str_list){ meta_name, 1 });
-    json_key(&w, meta_name[0]);
-    json_object_open(&w);
-    json_put_members(&w, meta.text, (struct str_list){ id_name, 1 });
+    if (rest.len) {
+        json_key(&w, meta_name[0]);
+        json_object_open(&w);
+        json_raw(&w, buf_str(&rest));
+        json_object_close(&w);
+    }
     json_object_close(&w);
-    json_object_close(&w);
+    buf_done(&rest);
     plain.params = (struct json_span){ .type = JSON_OBJECT, .text = buf_str(&params) };
     session->ops.on_notification(session->user, &plain, call);
     buf_done(&params);

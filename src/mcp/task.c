@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "mcp/ability.h"
 #include "mcp/session_parts.h"
 
 enum { POLL_MS = 1000, POLL_MIN_MS = 50, POLL_MAX_MS = 60000 };
@@ -25,15 +26,9 @@ static bool says(struct json_span span, struct str text)
 
 bool task_is_needed(const struct mcp_session *session, const struct call *call)
 {
-    static const struct str support[] = { S("execution"), S("taskSupport") };
-    static const struct str taken[] = { S("tasks"), S("requests"), S("tools"),
-                                        S("call") };
-    struct json_span tool = { .type = JSON_OBJECT, .text = call->tool };
-
     return call->task == TASK_AS_NEEDED && !session_is_modern(session) &&
            session->settings.has_tasks && call->tool.len &&
-           says(mcp_message_find(tool, support, COUNT(support)), S("required")) &&
-           mcp_message_find(session->facts.capable, taken, COUNT(taken)).text.ptr;
+           ability_needs_task(call->tool) && ability_has_tasks(session->facts.capable);
 }
 
 /* --- requests of a task --- */

@@ -47,15 +47,15 @@ TEST(a_tool_runs_as_a_task_where_server_and_tool_say_so)
 {
     static const struct {
         struct str json;
-        bool has_tasks, runs;
+        bool has_tasks, runs, is_needed;
     } cases[] = {
-        { S("{\"tasks\":{\"requests\":{\"tools\":{\"call\":{}}}}}"), true, false },
-        { S("{\"tasks\":{\"requests\":{\"tools\":{}}}}"), false, false },
-        { S("{\"execution\":{\"taskSupport\":\"optional\"}}"), false, true },
-        { S("{\"execution\":{\"taskSupport\":\"required\"}}"), false, true },
-        { S("{\"execution\":{\"taskSupport\":\"forbidden\"}}"), false, false },
-        { S("{\"execution\":{\"taskSupport\":7}}"), false, false },
-        { S("{}"), false, false },
+        { S("{\"tasks\":{\"requests\":{\"tools\":{\"call\":{}}}}}"), true, false, false },
+        { S("{\"tasks\":{\"requests\":{\"tools\":{}}}}"), false, false, false },
+        { S("{\"execution\":{\"taskSupport\":\"optional\"}}"), false, true, false },
+        { S("{\"execution\":{\"taskSupport\":\"required\"}}"), false, true, true },
+        { S("{\"execution\":{\"taskSupport\":\"forbidden\"}}"), false, false, false },
+        { S("{\"execution\":{\"taskSupport\":7}}"), false, false, false },
+        { S("{}"), false, false, false },
     };
 
     FOR_EACH_CASE(c, cases) {
@@ -63,5 +63,6 @@ TEST(a_tool_runs_as_a_task_where_server_and_tool_say_so)
             ability_has_tasks((struct json_span){ .type = JSON_OBJECT, .text = c->json }),
             c->has_tasks);
         CHECK_INT(ability_runs_as_task(c->json), c->runs);
+        CHECK_INT(ability_needs_task(c->json), c->is_needed);
     }
 }

@@ -89,8 +89,8 @@ TEST(a_result_looks_as_the_era_of_its_reader_has_it)
         { TO_MODERN, S("tools/call"),
           S("{\"_meta\":{\"io.modelcontextprotocol/related-task\":{}}}"),
           S("{\"resultType\":\"complete\",\"_meta\":{" INFO "}}") },
-        { TO_MODERN, S("tasks/cancel"), S("{\"taskId\":\"t\"}"),
-          S("{\"resultType\":\"complete\"}") },
+        { TO_MODERN, S("tasks/cancel"), S("{\"taskId\":\"t\",\"_meta\":{\"a\":1}}"),
+          S("{\"resultType\":\"complete\",\"_meta\":{" INFO "}}") },
     };
 
     FOR_EACH_CASE(c, cases) {
@@ -128,8 +128,14 @@ TEST(an_error_has_the_code_that_its_reader_knows)
           S("{\"code\":-32603,\"message\":\"m\"}") },
         { MODERN_TO_MODERN, S("tools/call"), S("{\"code\":-32020,\"message\":\"m\"}"),
           S("{\"code\":-32603,\"message\":\"m\"}") },
+        { MODERN_TO_MODERN, S("tools/call"), S("{\"code\":-32021,\"message\":\"m\"}"),
+          S("{\"code\":-32021,\"message\":\"m\"}") },
         { LEGACY_TO_LEGACY, S("tools/call"), S("{\"code\":-32020,\"message\":\"m\"}"),
           S("{\"code\":-32020,\"message\":\"m\"}") },
+        { TO_MODERN, S("tasks/get"), S("{\"code\":-32042,\"message\":\"m\"}"),
+          S("{\"code\":-32603,\"message\":\"m\"}") },
+        { LEGACY_TO_LEGACY, S("tools/call"), S("{\"code\":-32042,\"message\":\"m\"}"),
+          S("{\"code\":-32042,\"message\":\"m\"}") },
         { TO_LEGACY, S("tools/call"), S("{\"code\":-5,\"message\":\"m\"}"),
           S("{\"code\":-5,\"message\":\"m\"}") },
     };

@@ -107,6 +107,63 @@ TEST(a_version_that_the_server_names_is_offered_once)
     fake_carrier_done(&fake);
 }
 
+TEST(a_level_is_told_when_it_changes)
+{
+    struct mcp_session_settings settings = { .era = ERA_LEGACY };
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &settings, "{\"logging\":{}}");
+    fake.is_brief = true;
+    (void)fake_carrier_sent(&fake);
+    mcp_session_level(fake.session, S("debug"), fake.now_ms);
+    mcp_session_level(fake.session, S("debug"), fake.now_ms);
+    mcp_session_level(fake.session, S("none of MCP's"), fake.now_ms);
+    CHECK_STR(fake_carrier_sent(&fake), S("2 logging/setLevel {\"level\":\"debug\"}\n"));
+    mcp_session_level(fake.session, S("alert"), fake.now_ms);
+    CHECK_STR(fake_carrier_sent(&fake), S("3 logging/setLevel {\"level\":\"alert\"}\n"));
+    fake_carrier_done(&fake);
+}
+
+/* What a caller can be asked is said to us: such a server was told at the beginning. */
+TEST(a_legacy_server_does_not_hear_what_its_caller_can_be_asked)
+{
+    static const struct {
+        const char *meta, *sent;
+    } cases[] = {
+        { "{\"io.modelcontextprotocol/clientCapabilities\":{}}",
+          "2 ping {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\"params\":{}}\n" },
+        { "{\"io.modelcontextprotocol/clientCapabilities\":{},\"k\":1}",
+          "2 ping {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\"params\":{\"_meta\":"
+          "{\"k\":1}}}\n" },
+        { "{}", "2 ping {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\"params\":{"
+                "\"_meta\":{}}}\n" },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct mcp_session_settings settings = { .era = ERA_LEGACY };
+        struct fake_carrier fake;
+        struct buf params;
+        uint64_t id;
+
+        buf_init(&params, 1000);
+        buf_putf(&params, "{\"_meta\":%s}", c->meta);
+        fake_carrier_ready(&fake, &settings, "{}");
+        (void)fake_carrier_sent(&fake);
+        CHECK_INT(mcp_session_call(
+                      fake.session,
+                      &(struct mcp_call){ .method = S("ping"),
+                                          .params = buf_str(&params),
+                                          .capable = S("{\"roots\":{}}"),
+                                          .ops.on_done = fake_carrier_call_ops.on_done,
+                                          .user = &fake },
+                      fake.now_ms, &id),
+                  OK);
+        CHECK_STR(fake_carrier_sent(&fake), str_of(c->sent));
+        fake_carrier_done(&fake);
+        buf_done(&params);
+    }
+}
+
 TEST(levels_and_subscriptions_are_set_where_the_server_has_them)
 {
     static const struct {
@@ -288,12 +345,16 @@ TEST(progress_is_told_ten_times_a_second_and_the_last_before_the_answer)
 
     fake_carrier_ready(&fake, &legacy, "{}");
     (void)fake_carrier_call(&fake, "m", "");
-    for (int i = 1; i <= 1000; i++) {
+    for (int i = 1; i <= 9; i++)
+        say_progress(&fake, i);
+    (void)fake_carrier_told(&fake);
+    for (int i = 10; i <= 1000; i++) {
         say_progress(&fake, i);
         if (i % 400 == 0)
             fake_carrier_tick(&fake, 100);
     }
-    CHECK_STR(fake_carrier_told(&fake), S(PROGRESS("1") PROGRESS("400") PROGRESS("800")));
+    CHECK_STR(fake_carrier_told(&fake),
+              S(PROGRESS("10") PROGRESS("400") PROGRESS("800")));
     fake_carrier_tick(&fake, 99);
     CHECK_STR(fake_carrier_told(&fake), S(""));
     fake_carrier_answers(&fake, 2, "{}");
@@ -304,6 +365,41 @@ TEST(progress_is_told_ten_times_a_second_and_the_last_before_the_answer)
     fake_carrier_done(&fake);
 }
 
+/* The held one was overtaken where the next came before its time was looked at. */
+TEST(a_short_call_is_told_of_in_full)
+{
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &legacy, "{}");
+    (void)fake_carrier_call(&fake, "m", "");
+    say_progress(&fake, 0);
+    fake.now_ms += 50;
+    say_progress(&fake, 50);
+    fake.now_ms += 50;
+    say_progress(&fake, 100);
+    fake_carrier_answers(&fake, 2, "{}");
+    CHECK_STR(fake_carrier_told(&fake),
+              S(PROGRESS("0") PROGRESS("50") PROGRESS("100") "result {}\n"));
+    fake_carrier_done(&fake);
+}
+
+TEST(what_is_held_back_comes_before_what_follows_it)
+{
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &legacy, "{}");
+    (void)fake_carrier_call(&fake, "m", "");
+    for (int i = 1; i <= 11; i++)
+        say_progress(&fake, i);
+    (void)fake_carrier_told(&fake);
+    fake.now_ms += 100; /* its time has come, and nobody has looked */
+    say_progress(&fake, 12);
+    CHECK_STR(fake_carrier_told(&fake), S(PROGRESS("11")));
+    fake_carrier_tick(&fake, 100);
+    CHECK_STR(fake_carrier_told(&fake), S(PROGRESS("12")));
+    fake_carrier_done(&fake);
+}
+
 TEST(progress_that_is_held_back_ends_with_a_call_that_is_cancelled)
 {
     struct fake_carrier fake;
@@ -311,8 +407,8 @@ TEST(progress_that_is_held_back_ends_with_a_call_that_is_cancelled)
 
     fake_carrier_ready(&fake, &legacy, "{}");
     call = fake_carrier_call(&fake, "m", "");
-    say_progress(&fake, 1);
-    say_progress(&fake, 2);
+    for (int i = 1; i <= 11; i++)
+        say_progress(&fake, i);
     mcp_session_cancel(fake.session, call, S(""), fake.now_ms);
     (void)fake_carrier_told(&fake);
     fake_carrier_tick(&fake, 100);

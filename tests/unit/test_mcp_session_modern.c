@@ -228,6 +228,81 @@ TEST(a_state_alone_is_sent_back_after_a_pause)
     fake_carrier_done(&fake);
 }
 
+static void call_as(struct fake_carrier *fake, const char *params, bool answers_roots)
+{
+    uint64_t id;
+
+    CHECK_INT(
+        mcp_session_call(fake->session,
+                         &(struct mcp_call){ .method = S("tools/call"),
+                                             .params = str_of(params),
+                                             .capable = S("{\"elicitation\":{}}"),
+                                             .log_level = S("info"),
+                                             .takes_unfinished = true,
+                                             .answers_roots = answers_roots,
+                                             .ops.on_done = fake_carrier_call_ops.on_done,
+                                             .user = fake },
+                         fake->now_ms, &id),
+        OK);
+}
+
+TEST(who_takes_unfinished_results_is_asked_by_the_server_itself)
+{
+    struct fake_carrier fake;
+
+    begin(&fake, "{}");
+    fake.is_brief = false;
+    call_as(&fake,
+            "{\"name\":\"a\",\"requestState\":\"s\",\"inputResponses\":{\"k\":{}}}",
+            false);
+    CHECK_STR(fake_carrier_sent(&fake),
+              S("2 tools/call {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+                "\"params\":{\"name\":\"a\",\"requestState\":\"s\",\"inputResponses\":"
+                "{\"k\":{}},\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"
+                "\"2026-07-28\",\"io.modelcontextprotocol/clientInfo\":{\"name\":"
+                "\"moot\",\"version\":\"1\"},\"io.modelcontextprotocol/"
+                "clientCapabilities\":{\"elicitation\":{}},"
+                "\"io.modelcontextprotocol/logLevel\":\"info\"}}}\n  a\n"));
+    fake_carrier_answers(&fake, 2,
+                         "{\"resultType\":\"input_required\",\"inputRequests\":{\"a\":{"
+                         "\"method\":\"roots/list\"}},\"requestState\":\"t\"}");
+    CHECK_STR(fake_carrier_told(&fake),
+              S("result {\"resultType\":\"input_required\",\"inputRequests\":{\"a\":{"
+                "\"method\":\"roots/list\"}},\"requestState\":\"t\"}\n"));
+    fake_carrier_done(&fake);
+}
+
+TEST(roots_that_are_ours_are_never_asked_of_a_caller)
+{
+    struct mcp_session_settings settings = {
+        .name = S("moot"), .version = S("1"), .era = ERA_MODERN, .has_roots = true
+    };
+    struct fake_carrier fake;
+
+    fake_carrier_ready(&fake, &settings, "{}");
+    fake.is_brief = true;
+    (void)fake_carrier_sent(&fake);
+    call_as(&fake, "{\"name\":\"a\",\"requestState\":\"s\"}", true);
+    CHECK_STR(fake_carrier_sent(&fake),
+              S("2 tools/call {\"name\":\"a\",\"requestState\":\"s\"}\n  a\n"));
+    fake_carrier_answers(&fake, 2,
+                         "{\"resultType\":\"input_required\",\"inputRequests\":{\"a\":{"
+                         "\"method\":\"roots/list\"}},\"requestState\":\"t\"}");
+    CHECK_STR(fake_carrier_told(&fake), S("question 2 roots/list \n"));
+    fake_carrier_reply(&fake, "{\"roots\":[]}");
+    /* the state of the caller's own is over */
+    CHECK_STR(fake_carrier_sent(&fake),
+              S("3 tools/call {\"name\":\"a\",\"inputResponses\":{\"a\":{\"roots\":[]}},"
+                "\"requestState\":\"t\"}\n  a\n"));
+    fake_carrier_answers(&fake, 3,
+                         "{\"resultType\":\"input_required\",\"inputRequests\":{\"b\":{"
+                         "\"method\":\"elicitation/create\"}}}");
+    CHECK_STR(fake_carrier_told(&fake),
+              S("result {\"resultType\":\"input_required\",\"inputRequests\":{\"b\":{"
+                "\"method\":\"elicitation/create\"}}}\n"));
+    fake_carrier_done(&fake);
+}
+
 TEST(rounds_are_bounded)
 {
     struct fake_carrier fake;
@@ -541,6 +616,11 @@ TEST(changes_are_listened_to)
     CHECK_STR(
         fake_carrier_told(&fake),
         S("notification 0 notifications/tools/list_changed {\"_meta\":{\"a\":1}}\n"));
+    fake_carrier_says(&fake, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/"
+                             "updated\",\"params\":{\"uri\":\"x:a\",\"_meta\":{"
+                             "\"io.modelcontextprotocol/subscriptionId\":2}}}");
+    CHECK_STR(fake_carrier_told(&fake),
+              S("notification 0 notifications/resources/updated {\"uri\":\"x:a\"}\n"));
     change_tools(&fake, 3);
     CHECK_STR(fake_carrier_told(&fake), S(""));
     CHECK_INT(mcp_session_underway(fake.session), 0);

@@ -436,7 +436,18 @@ TEST(the_result_of_a_modern_task_can_be_asked_for_as_before)
     fake.is_brief = true;
     CHECK_INT(fake_carrier_call(&fake, "tasks/result", "{\"taskId\":\"t\"}"), 2);
     CHECK_STR(fake_carrier_sent(&fake), S("2 tasks/get {\"taskId\":\"t\"}\n  t\n"));
-    fake_carrier_answers(&fake, 2, "{\"status\":\"completed\",\"result\":{\"a\":1}}");
+    fake_carrier_answers(&fake, 2,
+                         "{\"status\":\"input_required\",\"inputRequests\":{\"k\":{"
+                         "\"method\":\"elicitation/create\",\"params\":{\"_meta\":{"
+                         "\"b\":1},\"a\":1.0}}}}");
+    CHECK_STR(fake_carrier_told(&fake),
+              S("question 2 elicitation/create {\"a\":1.0,\"_meta\":{\"b\":1,"
+                "\"io.modelcontextprotocol/related-task\":{\"taskId\":\"t\"}}}\n"));
+    fake_carrier_reply(&fake, "{\"action\":\"accept\"}");
+    (void)fake_carrier_sent(&fake);
+    fake_carrier_answers(&fake, 3, "{}");
+    fake_carrier_tick(&fake, 1000);
+    fake_carrier_answers(&fake, 4, "{\"status\":\"completed\",\"result\":{\"a\":1}}");
     CHECK_STR(fake_carrier_told(&fake), S("result {\"a\":1}\n"));
     CHECK_INT(fake_carrier_call(&fake, "tasks/result", "{}"), 0);
     CHECK_STR(fake_carrier_told(&fake), S("refused invalid\n"));
