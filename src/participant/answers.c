@@ -144,6 +144,13 @@ static void authorize(struct occupant *o, struct call *call, const struct heard 
     call_progress(call, &progress);
 }
 
+/* A server of MCP has its own use for the code: a resource that is not there. */
+static bool is_denial(const struct call *call, const struct rpc_error *error)
+{
+    return error->code == RPC_DENIED &&
+           (call->is_provisional || error->names_authorization);
+}
+
 static void finish_error(struct occupant *o, struct call *call, const struct heard *heard,
                          struct json_span json)
 {
@@ -157,7 +164,7 @@ static void finish_error(struct occupant *o, struct call *call, const struct hea
     }
     end.code = error.code;
     end.message = error.message;
-    if (error.code == RPC_DENIED) {
+    if (is_denial(call, &error)) {
         end.type = ASK_DENIED;
         end.error = S("denied");
         end.message = error.reason.len ? error.reason : error.message;

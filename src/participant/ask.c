@@ -3,6 +3,7 @@
 
 #include "participant/calls_priv.h"
 #include "participant/occupant_priv.h"
+#include "participant/proposals.h"
 
 static enum err invalid(const char **ret_why, const char *why)
 {
@@ -133,7 +134,9 @@ static enum err read_asking(struct occupant *o, const struct asking *asking,
         .to_count = asking->to.len ? 1 : 0,
         .reason = asking->reason,
         .can_be_proposed = asking->how == ASK_CALL_OR_PROPOSE,
+        .is_quiet = asking->is_quiet,
         .timeout_ms = asking->timeout_ms,
+        .proposal_ms = asking->proposal_ms,
         .ops = asking->ops,
         .user = asking->user,
     };
@@ -149,6 +152,7 @@ static enum err read_asking(struct occupant *o, const struct asking *asking,
 enum err calls_send_request(struct occupant *o, const struct call_terms *terms,
                             const struct say_head *about, const char **ret_why)
 {
+    bool wants_progress = terms->ops.on_progress && !terms->is_quiet;
     struct draft draft = {};
     struct say_head head = *about;
 
@@ -161,7 +165,7 @@ enum err calls_send_request(struct occupant *o, const struct call_terms *terms,
                            .id = terms->id,
                            .method = terms->method,
                            .params = terms->params,
-                           .progress_token = terms->ops.on_progress ? terms->id : S(""),
+                           .progress_token = wants_progress ? terms->id : S(""),
                        });
     return give_why(draft_send(o, &draft), &draft, ret_why);
 }
@@ -213,6 +217,31 @@ enum err occupant_request(struct occupant *o, const struct asking *asking,
     if (err)
         return err;
     give_id(calls_add(o, &terms)->terms.id, ret_id);
+    return OK;
+}
+
+enum err occupant_await(struct occupant *o, struct str proposal,
+                        const struct ask_ops *ops, void *user, struct moment now)
+{
+    const struct proposed *p = occupant_find_proposal(o, proposal);
+
+    o->now = now;
+    if (!p)
+        return ERR_NOT_FOUND;
+    if (!p->is_mine || p->owner.len || p->state != PROPOSED_OPEN ||
+        map_find(&o->calls->by_id, p->id) || p->expires_ms <= now.wall_ms)
+        return ERR_PROPOSAL_STATE;
+    if (!calls_have_room(o->calls))
+        return ERR_OVERLOAD;
+    calls_add(o, &(struct call_terms){ .stage = CALL_PROPOSED,
+                                       .id = p->id,
+                                       .method = p->method,
+                                       .name = p->name,
+                                       .to = p->to,
+                                       .to_count = p->to_count,
+                                       .proposal_ms = p->expires_ms - now.wall_ms,
+                                       .ops = *ops,
+                                       .user = user });
     return OK;
 }
 

@@ -90,12 +90,22 @@ struct asking {
     struct str correlation_id; /* of the envelope: what it belongs to; "": nothing. Not
                                 * said of what becomes a proposal */
     enum ask_how how;
+    bool is_quiet;       /* on_progress is told of stages alone: who is asked is not asked
+                          * for progress, and a token in `params` stays */
     uint64_t timeout_ms; /* 0: the default */
+    uint64_t proposal_ms; /* how long a proposal of it stays open; 0: timeout_ms */
     struct ask_ops ops;
     void *user;
 };
 enum err occupant_request(struct occupant *o, const struct asking *asking,
                           struct moment now, struct str *ret_id, const char **ret_why);
+
+/* Waits for what becomes of a proposal of ours that is open and of which nobody here
+ * waits: one from before a restart, as the welcome told. Its id is that of the call from
+ * then on. ERR_NOT_FOUND, ERR_OVERLOAD; ERR_PROPOSAL_STATE: it is not open, or not ours.
+ */
+enum err occupant_await(struct occupant *o, struct str proposal,
+                        const struct ask_ops *ops, void *user, struct moment now);
 
 /* Of a request the addressee is told, as far as that is possible; of a proposal that is
  * open, the room. ERR_NOT_FOUND; ERR_AGAIN, ERR_TOO_BIG: it could not be withdrawn, and

@@ -51,6 +51,11 @@ void calls_free(struct calls *calls)
     free(calls);
 }
 
+void calls_rest(struct calls *calls)
+{
+    pad_rest(&calls->pad);
+}
+
 /* --- those that are over --- */
 
 static uint64_t hash_text(const struct calls *calls, struct str text)
@@ -165,8 +170,9 @@ static uint64_t at_most(uint64_t ms, uint64_t max)
 
 uint64_t call_proposal_ms(const struct call_terms *terms)
 {
-    return at_most(terms->timeout_ms ? terms->timeout_ms : CALLS_PROPOSAL_MS,
-                   CALLS_MAX_MS);
+    uint64_t ms = terms->proposal_ms ? terms->proposal_ms : terms->timeout_ms;
+
+    return at_most(ms ? ms : CALLS_PROPOSAL_MS, CALLS_MAX_MS);
 }
 
 void call_propose(struct occupant *o, struct call *call)

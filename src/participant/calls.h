@@ -21,6 +21,7 @@ struct calls;
 
 struct calls *calls_new(size_t max);
 void calls_free(struct calls *calls);
+void calls_rest(struct calls *calls); /* occupant_rest() */
 
 /* Of a response, before anybody hears of it: "", or the static name of an offence
  * (foreign_response, second_response, method_mismatch) for which it is dropped. Changes

@@ -12,6 +12,7 @@
 enum {
     MAX_ENVELOPE = 64 << 20, /* no gateway takes more */
     MAX_KEPT = 1 << 20,      /* of memory, until the next one */
+    MAX_RESTING = 4096,      /* … where that may be long */
 };
 
 void pad_init(struct pad *pad)
@@ -28,6 +29,20 @@ void pad_done(struct pad *pad)
     buf_done(&pad->out);
     buf_done(&pad->kind);
     buf_done(&pad->params);
+    arena_done(&pad->arena);
+}
+
+static void rest(struct buf *buf)
+{
+    if (buf->size > MAX_RESTING)
+        buf_done(buf);
+}
+
+void pad_rest(struct pad *pad)
+{
+    rest(&pad->out);
+    rest(&pad->kind);
+    rest(&pad->params);
     arena_done(&pad->arena);
 }
 

@@ -32,6 +32,7 @@ struct pad {
 
 void pad_init(struct pad *pad);
 void pad_done(struct pad *pad);
+void pad_rest(struct pad *pad); /* what is large goes */
 
 struct draft {
     struct json_writer w;

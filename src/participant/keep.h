@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "json/scan.h"
 
 static inline struct str keep_str(char **at, struct str s)
 {
@@ -41,4 +42,25 @@ static inline const struct str *keep_strs(char **at, const struct str *strs, siz
     for (size_t i = 0; i < count; i++)
         kept[i] = keep_str(at, strs[i]);
     return kept;
+}
+
+/* As it stands, a string with its quotes; "" of none. */
+static inline struct str span_raw(struct json_span span)
+{
+    size_t quote = span.type == JSON_STRING ? 1 : 0;
+
+    if (!span.text.ptr)
+        return S("");
+    return (struct str){ span.text.ptr - quote, span.text.len + 2 * quote };
+}
+
+/* Takes span_raw() bytes; of none nothing, and it stays none. */
+static inline struct json_span keep_span(char **at, struct json_span span)
+{
+    size_t quote = span.type == JSON_STRING ? 1 : 0;
+    struct str kept = keep_str(at, span_raw(span));
+
+    if (span.text.ptr)
+        span.text = str_slice(kept, quote, kept.len - quote);
+    return span;
 }

@@ -106,6 +106,12 @@ void occupant_lost(struct occupant *o, bool is_final, struct moment now)
         calls_broken(o);
 }
 
+void occupant_left(struct occupant *o, struct str id, struct moment now)
+{
+    o->now = now;
+    calls_left(o, id, LEFT_NOW);
+}
+
 /* --- offences --- */
 
 void occupant_offend(struct occupant *o, const struct heard *heard, struct str what,
@@ -179,6 +185,13 @@ uint64_t occupant_due_ms(const struct occupant *o)
     return reports_now(o) ? earlier(due, offenders_due_ms(&o->offenders)) : due;
 }
 
+void occupant_rest(struct occupant *o)
+{
+    arena_done(&o->scratch);
+    arena_done(&o->names);
+    calls_rest(o->calls);
+}
+
 /* --- questions --- */
 
 bool occupant_is_welcome(const struct occupant *o)
@@ -219,15 +232,18 @@ static bool may_with(struct occupant *o, struct str kind, struct json_span paylo
     return may;
 }
 
-bool occupant_may(struct occupant *o, struct str kind, struct json_span payload)
+enum verdict occupant_verdict(const struct occupant *o, struct str kind)
 {
     struct kind parsed;
 
     if (!o->capset || kind_parse(kind, &parsed))
-        return false;
-    if (!kind_needs_capability(&parsed))
-        return true;
-    switch (capset_may(o->capset, kind)) {
+        return VERDICT_DENY;
+    return kind_needs_capability(&parsed) ? capset_may(o->capset, kind) : VERDICT_ALLOW;
+}
+
+bool occupant_may(struct occupant *o, struct str kind, struct json_span payload)
+{
+    switch (occupant_verdict(o, kind)) {
     case VERDICT_DENY: return false;
     case VERDICT_ALLOW: return true;
     case VERDICT_INSPECT: break;

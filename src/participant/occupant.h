@@ -5,8 +5,8 @@
  * (ask.h), keeps the open proposals (proposals.h), and counts who misbehaves.
  *
  * Pure: time and texts are arguments, envelopes leave through the seat. Callbacks come
- * from inside occupant_hear(), occupant_judged(), occupant_tick() and occupant_lost()
- * alone, and may call everything but those and occupant_free().
+ * from inside occupant_hear(), occupant_judged(), occupant_tick(), occupant_lost() and
+ * occupant_left() alone, and may call everything but those and occupant_free().
  */
 #pragma once
 
@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "envelope/envelope.h"
 #include "participant/seat.h"
+#include "policy/capset.h"
 
 struct occupant;
 struct proposed;     /* proposals.h */
@@ -134,6 +135,10 @@ void occupant_lost(struct occupant *o, bool is_final, struct moment now);
 void occupant_tick(struct occupant *o, struct moment now);
 uint64_t occupant_due_ms(const struct occupant *o); /* monotonic */
 
+/* Nothing is expected for a while: what is kept for the next text goes. Not from inside a
+ * callback. */
+void occupant_rest(struct occupant *o);
+
 /* Who else is here (roster.h): start with *at = 0; NULL at the end. Valid until something
  * is heard. */
 const struct roster_entry *occupant_next_participant(const struct occupant *o,
@@ -147,6 +152,13 @@ struct str occupant_last(const struct occupant *o); /* the last entry of the log
 
 /* May we send this kind? A payload of type JSON_NULL: whatever depends on it is a no. */
 bool occupant_may(struct occupant *o, struct str kind, struct json_span payload);
+
+/* The same before there is a payload: INSPECT, it depends on that. */
+enum verdict occupant_verdict(const struct occupant *o, struct str kind);
+
+/* Somebody has left, as another seat of ours heard: for one that hears no presence. What
+ * was asked of him ends, ASK_GONE. */
+void occupant_left(struct occupant *o, struct str id, struct moment now);
 
 /* What we may do, as a JSON array: patterns, then objects. */
 struct str occupant_capabilities(const struct occupant *o);

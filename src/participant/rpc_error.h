@@ -19,6 +19,7 @@ struct rpc_error {
     struct str message;
     struct str reason;              /* data.reason, or "" */
     struct json_span authorization; /* data.authorizationRequest */
+    bool names_authorization;       /* data.authorizationId is a text */
 };
 
 /* Of an error that was checked (check.h). */

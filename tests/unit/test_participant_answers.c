@@ -26,12 +26,19 @@ TEST(the_answer_of_who_was_asked_ends_the_call)
           "\"authorizationRequest\":1}}",
           S("done me-1 error by srv -32001: a = {\"code\":-32001,\"message\":\"a\",\"data\":{"
             "\"authorizationRequest\":1}}\n") },
+        /* without a word of an authorization it is the server's own: no such resource */
         { "\"error\":{\"code\":-32002,\"message\":\"no\"}",
-          S("done me-1 denied by srv denied -32002: no = "
+          S("done me-1 error by srv -32002: no = "
             "{\"code\":-32002,\"message\":\"no\"}\n") },
-        { "\"error\":{\"code\":-32002,\"message\":\"no\",\"data\":{\"reason\":\"ann\"}}",
-          S("done me-1 denied by srv denied -32002: ann = "
-            "{\"code\":-32002,\"message\":\"no\",\"data\":{\"reason\":\"ann\"}}\n") },
+        { "\"error\":{\"code\":-32002,\"message\":\"no\",\"data\":{"
+          "\"authorizationId\":7}}",
+          S("done me-1 error by srv -32002: no = {\"code\":-32002,\"message\":\"no\","
+            "\"data\":{\"authorizationId\":7}}\n") },
+        { "\"error\":{\"code\":-32002,\"message\":\"no\",\"data\":{"
+          "\"authorizationId\":\"a\",\"reason\":\"ann\"}}",
+          S("done me-1 denied by srv denied -32002: ann = {\"code\":-32002,"
+            "\"message\":\"no\",\"data\":{\"authorizationId\":\"a\",\"reason\":"
+            "\"ann\"}}\n") },
     };
 
     FOR_EACH_CASE(c, cases) {
@@ -43,6 +50,59 @@ TEST(the_answer_of_who_was_asked_ends_the_call)
         CHECK_TOLD("");
         done();
     }
+}
+
+TEST(who_left_as_another_seat_heard_answers_no_more)
+{
+    begin();
+    CHECK_INT(ask(ASK_CALL), OK);
+    occupant_left(fake.occupant, S("ann"), fake.now);
+    CHECK_TOLD("");
+    occupant_left(fake.occupant, S("srv"), fake.now);
+    CHECK_TOLD("done me-1 gone by srv gone: who was asked has left before answering\n");
+    done();
+}
+
+TEST(a_verdict_needs_no_payload)
+{
+    static const struct {
+        struct str kind;
+        enum verdict verdict;
+    } cases[] = {
+        { S("mcp/request:tools/call:add"), VERDICT_ALLOW },
+        { S("mcp/request:tools/call:sub"), VERDICT_INSPECT },
+        { S("mcp/request:tools/call:mul"), VERDICT_DENY },
+        { S("mcp/withdraw"), VERDICT_ALLOW },
+        { S("no kind"), VERDICT_DENY },
+    };
+
+    fake_seat_init(&fake, &(struct occupant_settings){});
+    CHECK_INT(occupant_verdict(fake.occupant, cases[0].kind), VERDICT_DENY);
+    done();
+    begin_with("[\"mcp/request:tools/call:add\",{\"kind\":\"mcp/request:tools/call:sub\","
+               "\"payload\":{\"params\":{\"arguments\":{\"a\":1}}}}]");
+    FOR_EACH_CASE(c, cases)
+        CHECK_INT(occupant_verdict(fake.occupant, c->kind), c->verdict);
+    done();
+}
+
+TEST(progress_is_asked_for_where_it_is_wanted)
+{
+    const struct asking asking = { .to = S("srv"),
+                                   .method = S("tools/call"),
+                                   .name = S("add"),
+                                   .how = ASK_CALL,
+                                   .ops = fake_ask,
+                                   .user = &fake };
+    struct asking quiet = asking;
+
+    quiet.is_quiet = true;
+    begin();
+    CHECK_INT(occupant_request(fake.occupant, &asking, fake.now, NULL, NULL), OK);
+    CHECK(strstr(fake_sent(&fake).ptr, "progressToken"));
+    CHECK_INT(occupant_request(fake.occupant, &quiet, fake.now, NULL, NULL), OK);
+    CHECK(!strstr(fake_sent(&fake).ptr, "progressToken"));
+    done();
 }
 
 TEST(nobody_elses_answer_counts)

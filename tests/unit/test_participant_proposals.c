@@ -181,6 +181,47 @@ TEST(the_welcome_tells_what_is_open)
     done();
 }
 
+static enum err await(const char *id)
+{
+    return occupant_await(fake.occupant, str_of(id), &fake_ask, &fake, fake.now);
+}
+
+/* "bot" is who we are: one of ours, from before a restart. */
+#define OURS                                                                                 \
+    "[{\"id\":\"p\",\"proposer\":\"bot\",\"kind\":\"" PROPOSAL                               \
+    "\",\"created\":\"2027-01-15T07:59:00Z\",\"expires\":\"2027-01-15T08:03:00Z\"" ENVELOPE( \
+        "p", "bot", PROPOSAL) "}]"
+
+TEST(a_proposal_of_another_life_is_waited_for)
+{
+    begin();
+    (void)come_back(OURS);
+    CHECK_INT(await("q"), ERR_NOT_FOUND);
+    CHECK_INT(await("p"), OK);
+    CHECK_INT(await("p"), ERR_PROPOSAL_STATE);
+    fake_tick(&fake, 0);
+    CHECK_TOLD("progress p proposed\n");
+    (void)hear("ann", "r", "mcp/reject",
+               "\"correlation_id\":\"p\",\"payload\":{\"reason\":\"no\"}");
+    CHECK_INT(await("p"), ERR_PROPOSAL_STATE);
+    done();
+
+    begin();
+    (void)come_back(OURS);
+    CHECK_INT(await("p"), OK);
+    fake_tick(&fake, 0);
+    (void)fake_told(&fake);
+    fake_tick(&fake, 180'000);
+    CHECK_TOLD("done p declined expired: nobody decided on the proposal in time\n"
+               "proposal p expired\n");
+    done();
+
+    begin();
+    (void)come_back("[{" LISTED ENVELOPE("p", "agent", PROPOSAL) "}]");
+    CHECK_INT(await("p"), ERR_PROPOSAL_STATE);
+    done();
+}
+
 TEST(what_is_known_in_part_cannot_be_fulfilled_until_it_is_known)
 {
     const char *why = "";
