@@ -364,18 +364,25 @@ static void on_log(void *user, struct str line)
     logbook_add(b->logbook, S("server"), line, loop_wall_ms(b->means.loop));
 }
 
-static void on_notification(void *user, const struct mcp_message *message,
-                            struct server_order *order)
+static void on_notification(void *user, const struct server_notice *notice)
 {
+    const struct mcp_message *message = notice->message;
     struct bridge *b = user;
+    struct hearing hearing = { message, call_of(b, notice->order), notice->is_likely };
 
     /* What a task says to its owner, who is modern and wants none of it, is not for all.
      */
-    if (input_waits(b, order) && str_eq(message->method, S("notifications/message")))
+    if (input_waits(b, notice->order) && !notice->is_likely &&
+        str_eq(message->method, S("notifications/message")))
         on_log(b, message->params.text);
     else
-        bridge_hear(b, message, call_of(b, order));
+        bridge_hear(b, &hearing);
     bridge_settle(b);
+}
+
+static struct str level_for(void *user, struct str caller)
+{
+    return guests_level(user, caller);
 }
 
 static void on_question(void *user, const struct server_question *from)
@@ -425,6 +432,7 @@ static const struct supervisor_ops supervisor_ops = {
     .on_state = on_state,
     .on_facts = on_facts,
     .on_notification = on_notification,
+    .level = level_for,
     .on_late_progress = on_late_progress,
     .on_question = on_question,
     .on_question_gone = on_question_gone,

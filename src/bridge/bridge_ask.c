@@ -41,7 +41,7 @@ void bridge_refuse(struct bridge *b, struct mcp_question *question, int64_t code
 
 /* --- roots --- */
 
-static bool has_roots(const struct bridge *b)
+bool bridge_has_roots(const struct bridge *b)
 {
     const struct permit *permit = &b->spec->permit;
 
@@ -107,7 +107,7 @@ static void answer_roots(struct bridge *b, struct mcp_question *question)
 /* Where they are configured the server never saw somebody's. */
 void bridge_roots_changed(struct bridge *b, struct str whose)
 {
-    if (!has_roots(b))
+    if (!bridge_has_roots(b))
         supervisor_notify(b->supervisor, whose, S("notifications/roots/list_changed"),
                           S(""));
 }
@@ -158,15 +158,26 @@ static void give_result(struct bridge *b, struct mcp_question *question,
         supervisor_answer(b->supervisor, question, S("result"), buf_str(&out));
 }
 
+/* A client of MCP fills in forms itself, and means what it leaves out: between it and the
+ * server there is nobody. */
+static bool is_verbatim(const struct asked *asked, const struct outcome *outcome)
+{
+    return asked->is_client && outcome->type == ASK_RESULT &&
+           outcome->json.type == JSON_OBJECT;
+}
+
 /* What became of it, as the server is told. */
 static void on_done(void *user, const struct outcome *outcome)
 {
     struct asked *asked = user;
     struct bridge *b = asked->bridge;
     struct mcp_question *question = asked->question;
+    bool as_it_is = is_verbatim(asked, outcome);
 
     asked_free(asked);
-    if (outcome->type == ASK_RESULT || outcome->type == ASK_TOOL_ERROR)
+    if (as_it_is)
+        supervisor_answer(b->supervisor, question, S("result"), outcome->json.text);
+    else if (outcome->type == ASK_RESULT || outcome->type == ASK_TOOL_ERROR)
         give_result(b, question, outcome->json.text);
     else if (outcome->type == ASK_ERROR)
         supervisor_answer(b->supervisor, question, S("error"), outcome->json.text);
@@ -241,9 +252,14 @@ bool bridge_elicits(struct bridge *b, struct json_span error, struct str whom,
     return true;
 }
 
-/* `about`: the envelope that it belongs to. */
-static void ask(struct bridge *b, struct mcp_question *question, struct str whom,
-                struct str about)
+/* Who is asked, and the envelope that it belongs to. */
+struct target {
+    struct str whom, about;
+    bool is_client;
+};
+
+static void ask(struct bridge *b, struct mcp_question *question,
+                const struct target *target)
 {
     struct asked *asked = xcalloc(1, sizeof(*asked));
     const char *why = NULL;
@@ -252,11 +268,12 @@ static void ask(struct bridge *b, struct mcp_question *question, struct str whom
 
     asked->bridge = b;
     asked->question = question;
+    asked->is_client = target->is_client;
     err = occupant_request(b->occupant,
-                           &(struct asking){ .to = whom,
+                           &(struct asking){ .to = target->whom,
                                              .method = question->method,
                                              .params = question->params,
-                                             .correlation_id = about,
+                                             .correlation_id = target->about,
                                              .how = ASK_CALL,
                                              .timeout_ms = BRIDGE_QUESTION_MS,
                                              .ops.on_done = on_done,
@@ -271,8 +288,9 @@ static void ask(struct bridge *b, struct mcp_question *question, struct str whom
     memcpy(asked->id, id.ptr, id.len);
     list_append(&b->asked, &asked->link);
     if (str_eq(question->method, S("elicitation/create")))
-        note_elicited(
-            b, (struct json_span){ .type = JSON_OBJECT, .text = question->params }, whom);
+        note_elicited(b,
+                      (struct json_span){ .type = JSON_OBJECT, .text = question->params },
+                      target->whom);
 }
 
 /* clang-format off */
@@ -317,9 +335,11 @@ static void ask_one(struct bridge *b, struct mcp_question *question,
     if (task && task->is_modern)
         input_add(task, question);
     else if (call)
-        ask(b, question, call->to[0], call->request_id);
+        ask(b, question,
+            &(struct target){ call->to[0], call->request_id, call->is_client });
     else
-        ask(b, question, task->owner, task->request_id);
+        ask(b, question,
+            &(struct target){ task->owner, task->request_id, task->is_client });
 }
 
 void bridge_ask(struct bridge *b, struct mcp_question *question, struct bridged *call,
@@ -332,7 +352,7 @@ void bridge_ask(struct bridge *b, struct mcp_question *question, struct bridged 
     b->counts.questions++;
     if (!is_question(question->method)) {
         bridge_refuse(b, question, RPC_METHOD_NOT_FOUND, S("method not found"));
-    } else if (wants_roots && (has_roots(b) || (!call && !task))) {
+    } else if (wants_roots && (bridge_has_roots(b) || (!call && !task))) {
         answer_roots(b, question);
     } else if (!call && !task) {
         b->counts.dropped++;

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/str.h"
+#include "json/json.h"
 #include "json/scan.h"
 #include "participant/ask.h"
 
@@ -25,6 +26,7 @@ struct asked {
     struct link link;
     struct bridge *bridge;
     struct mcp_question *question;
+    bool is_client;  /* who is asked: what it answers is its own business */
     char id[ASK_ID]; /* of the envelope */
     size_t id_len;
 };
@@ -43,6 +45,7 @@ void bridge_refuse(struct bridge *b, struct mcp_question *question, int64_t code
 /* What the server is to get for this result. ERR_INVALID: it does not fit. */
 enum err bridge_fit(const struct mcp_question *question, struct str result,
                     struct buf *out, struct buf *why);
+bool bridge_has_roots(const struct bridge *b); /* of its own: nobody is asked */
 void bridge_roots_changed(struct bridge *b, struct str whose);
 void bridge_unask(struct bridge *b, struct mcp_question *question);
 void bridge_drop_asked(struct bridge *b);
@@ -52,3 +55,7 @@ void bridge_elicited_end(struct bridge *b, struct elicited *elicited);
 /* The URLs of an error -32042 are for `whom`. False: they are none to be shown. */
 bool bridge_elicits(struct bridge *b, struct json_span error, struct str whom,
                     struct buf *why);
+/* bridge_urls.c: an error of that kind. True: the call is answered; false: as any. */
+bool bridge_turn_urls(struct bridged *call, struct json_span error);
+/* bridge_turn.c: `_meta` of modern results: who the server is, where it said it. */
+void bridge_put_meta(const struct bridge *b, struct json_writer *w);

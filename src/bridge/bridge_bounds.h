@@ -22,7 +22,7 @@ enum {
     BRIDGE_QUESTION_MS = 5 * 60 * 1000,
     BRIDGE_ASKED_MS = 1000,        /* a call asks no more often, once it has asked … */
     BRIDGE_RETURN_MS = 30'000,     /* for callers to come back, where the room was lost */
-    BRIDGE_TELL_MS = 1000,         /* changes of lists are told no more often */
+    BRIDGE_TELL_MS = 1000,         /* changes of a list are told no more often */
     BRIDGE_SETTLE_MS = 2000,       /* without a change: the first catalogue is whole */
     BRIDGE_TRUST_MS = 10'000,      /* … at the latest */
     BRIDGE_RETRY_MS = 1000,        /* an answer that was refused for now */

@@ -8,11 +8,12 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "bridge/bridge_priv.h"
+#include "mcp/serve.h"
 #include "participant/keep.h"
 
 /* --- guests --- */
 
-static struct guest *find_guest(const struct bridge *b, struct str id)
+struct guest *guest_find(const struct bridge *b, struct str id)
 {
     struct guest *guest;
 
@@ -24,7 +25,7 @@ static struct guest *find_guest(const struct bridge *b, struct str id)
 
 struct guest *guest_get(struct bridge *b, struct str id)
 {
-    struct guest *guest = find_guest(b, id);
+    struct guest *guest = guest_find(b, id);
     char *at;
 
     if (guest || b->guest_count == BRIDGE_GUESTS)
@@ -55,6 +56,28 @@ static void drop_guest(struct bridge *b, struct guest *guest)
     list_remove(&guest->link);
     b->guest_count--;
     free(guest);
+}
+
+/* --- levels --- */
+
+static int lower(int level, int other)
+{
+    return other >= 0 && (level < 0 || other < level) ? other : level;
+}
+
+struct str guests_level(const struct bridge *b, struct str id)
+{
+    const struct bridged *call;
+    const struct guest *guest;
+    int level = -1;
+
+    LIST_FOREACH(guest, &b->guests, link)
+        if (!id.len || str_eq(guest->id, id))
+            level = lower(level, guest->level);
+    LIST_FOREACH(call, &b->calls, link)
+        if (call->state == BRIDGED_ORDERED && (!id.len || str_eq(call->to[0], id)))
+            level = lower(level, call->level);
+    return serve_level_name(level);
 }
 
 /* --- subscriptions --- */
@@ -127,7 +150,7 @@ enum err guest_watch(struct bridge *b, struct str id, struct str uri)
 
 void guest_unwatch(struct bridge *b, struct str id, struct str uri)
 {
-    struct guest *guest = find_guest(b, id);
+    struct guest *guest = guest_find(b, id);
     struct watched *watched = guest ? find_watched(guest, uri) : NULL;
 
     if (!watched)
@@ -153,7 +176,7 @@ void guests_watch_again(struct bridge *b)
 
 void guest_gone(struct bridge *b, struct str id)
 {
-    struct guest *guest = find_guest(b, id);
+    struct guest *guest = guest_find(b, id);
     bool has_watched = guest && !list_is_empty(&guest->watched);
 
     if (!guest)

@@ -25,7 +25,11 @@ struct watched {
     struct str uri; /* behind the struct */
 };
 
-struct guest *guest_get(struct bridge *b, struct str id); /* NULL: too many */
+struct guest *guest_find(const struct bridge *b, struct str id); /* or NULL */
+struct guest *guest_get(struct bridge *b, struct str id);        /* NULL: too many */
+/* The most verbose one that this participant wants, or ("") any of them, with the calls
+ * that are under way; "": none. */
+struct str guests_level(const struct bridge *b, struct str id);
 void guest_gone(struct bridge *b, struct str id);
 bool guest_watches(const struct guest *guest, struct str uri);
 enum err guest_watch(struct bridge *b, struct str id, struct str uri);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "bridge/bridge_priv.h"
 #include "envelope/kind.h"
+#include "mcp/serve.h"
 #include "participant/pick.h"
 
 /* --- saying --- */
@@ -35,7 +36,8 @@ void bridge_tell(struct bridge *b, struct str to, struct str method, struct str 
 
     buf_init(&kind, KIND_MAX_BYTES);
     buf_init(&payload, bridge_answer_bytes(b));
-    buf_putf(&kind, "mcp/request:" STR_FMT, STR_ARG(method));
+    buf_put(&kind, S("mcp/request:"));
+    buf_put(&kind, method);
     put_notification(&payload, method, params);
     if (payload.is_full || kind.is_full ||
         occupant_say(b->occupant,
@@ -93,39 +95,50 @@ void bridge_progress(struct bridged *call, struct json_span params)
 
 /* --- messages --- */
 
-static const struct str levels[] = {
-    S("debug"), S("info"),     S("notice"), S("warning"),
-    S("error"), S("critical"), S("alert"),  S("emergency"),
-};
-
-int bridge_level(struct str name)
-{
-    for (size_t i = 0; i < COUNT(levels); i++)
-        if (str_eq(levels[i], name))
-            return (int)i;
-    return -1;
-}
-
 static bool wants(const struct guest *guest, int level)
 {
     return guest && guest->level >= 0 && level >= guest->level;
 }
 
-static void hear_message(struct bridge *b, const struct mcp_message *message,
-                         const struct bridged *call)
+/* ML-09: a modern request says for itself what it wants. */
+static bool call_wants(const struct bridged *call, int level)
+{
+    return call->is_modern ? call->level >= 0 && level >= call->level
+                           : wants(guest_find(call->bridge, call->to[0]), level);
+}
+
+static int level_of(const struct mcp_message *message)
 {
     struct json_span level = {};
-    struct guest *guest;
-    bool is_heard = false;
-    int number;
 
     (void)PICK(message->params, { S("level"), &level });
-    number = level.type == JSON_STRING ? bridge_level(level.text) : -1;
+    return level.type == JSON_STRING ? serve_level(level.text) : -1;
+}
+
+/* What is its call's is told to no other. */
+static bool is_passed_over(const struct hearing *h, const struct guest *guest,
+                           bool has_caller_heard)
+{
+    if (!h->call)
+        return false;
+    return !h->is_likely || (has_caller_heard && str_eq(h->call->to[0], guest->id));
+}
+
+static void hear_message(struct bridge *b, const struct hearing *h)
+{
+    const struct mcp_message *message = h->message;
+    int level = level_of(message);
+    bool has_caller_heard = h->call && call_wants(h->call, level);
+    bool is_heard = has_caller_heard;
+    struct guest *guest;
+
+    if (has_caller_heard)
+        bridge_tell(b, h->call->to[0], message->method, message->params.text,
+                    h->call->request_id);
     LIST_FOREACH(guest, &b->guests, link) {
-        if (!wants(guest, number) || (call && !str_eq(call->to[0], guest->id)))
+        if (!wants(guest, level) || is_passed_over(h, guest, has_caller_heard))
             continue;
-        bridge_tell(b, guest->id, message->method, message->params.text,
-                    call ? call->request_id : S(""));
+        bridge_tell(b, guest->id, message->method, message->params.text, S(""));
         is_heard = true;
     }
     if (!is_heard)
@@ -145,9 +158,9 @@ static struct str member_text(const struct mcp_message *message, struct str name
     return pick_text(span, arena);
 }
 
-static void hear_updated(struct bridge *b, const struct mcp_message *message,
-                         const struct bridged *)
+static void hear_updated(struct bridge *b, const struct hearing *h)
 {
+    const struct mcp_message *message = h->message;
     CLEANUP(arena_done) struct arena arena;
     struct guest *guest;
     struct str uri;
@@ -160,9 +173,9 @@ static void hear_updated(struct bridge *b, const struct mcp_message *message,
 }
 
 /* TASK-12: nobody relies on it; who speaks of tasks in another way is not told. */
-static void hear_task(struct bridge *b, const struct mcp_message *message,
-                      const struct bridged *)
+static void hear_task(struct bridge *b, const struct hearing *h)
 {
+    const struct mcp_message *message = h->message;
     CLEANUP(arena_done) struct arena arena;
     struct owned_task *task;
 
@@ -175,9 +188,9 @@ static void hear_task(struct bridge *b, const struct mcp_message *message,
         bridge_tell(b, task->owner, message->method, message->params.text, S(""));
 }
 
-static void hear_elicited(struct bridge *b, const struct mcp_message *message,
-                          const struct bridged *)
+static void hear_elicited(struct bridge *b, const struct hearing *h)
 {
+    const struct mcp_message *message = h->message;
     struct json_span id = {};
     struct elicited *elicited;
 
@@ -193,20 +206,17 @@ static void hear_elicited(struct bridge *b, const struct mcp_message *message,
 
 #define BIT(type) (1U << (type))
 
-static void hear_tools(struct bridge *b, const struct mcp_message *,
-                       const struct bridged *)
+static void hear_tools(struct bridge *b, const struct hearing *)
 {
     relist_begin(b, BIT(OFFER_TOOL));
 }
 
-static void hear_resources(struct bridge *b, const struct mcp_message *,
-                           const struct bridged *)
+static void hear_resources(struct bridge *b, const struct hearing *)
 {
     relist_begin(b, BIT(OFFER_RESOURCE) | BIT(OFFER_TEMPLATE));
 }
 
-static void hear_prompts(struct bridge *b, const struct mcp_message *,
-                         const struct bridged *)
+static void hear_prompts(struct bridge *b, const struct hearing *)
 {
     relist_begin(b, BIT(OFFER_PROMPT));
 }
@@ -216,8 +226,7 @@ static void hear_prompts(struct bridge *b, const struct mcp_message *,
 /* clang-format off */
 static const struct {
     struct str method;
-    void (*hear)(struct bridge *b, const struct mcp_message *message,
-                 const struct bridged *call);
+    void (*hear)(struct bridge *b, const struct hearing *hearing);
 } notifications[] = {
     { S("notifications/message"),                hear_message },
     { S("notifications/resources/updated"),      hear_updated },
@@ -231,12 +240,14 @@ static const struct {
 /* clang-format on */
 
 /* Others go to whoever made the call that they belong to. */
-void bridge_hear(struct bridge *b, const struct mcp_message *message,
-                 const struct bridged *call)
+void bridge_hear(struct bridge *b, const struct hearing *hearing)
 {
+    const struct mcp_message *message = hearing->message;
+    const struct bridged *call = hearing->call;
+
     for (size_t i = 0; i < COUNT(notifications); i++)
         if (str_eq(notifications[i].method, message->method)) {
-            notifications[i].hear(b, message, call);
+            notifications[i].hear(b, hearing);
             return;
         }
     if (call && str_starts(message->method, S("notifications/")))

@@ -102,14 +102,20 @@ static void put_params(struct json_writer *w, struct str params)
     static const struct str related[] = { RELATED_TASK };
     struct json_span all = { .type = JSON_OBJECT, .text = params };
     struct json_span meta = mcp_message_find(all, anew, 1);
+    CLEANUP(buf_done) struct buf rest;
+    struct json_writer inner;
 
+    buf_init(&rest, params.len);
+    json_write_init(&inner, &rest);
+    if (meta.text.ptr && meta.type == JSON_OBJECT)
+        json_put_members(&inner, meta.text, (struct str_list){ related, 1 });
     json_key(w, S("params"));
     json_object_open(w);
     json_put_members(w, params, (struct str_list){ anew, COUNT(anew) });
-    if (meta.text.ptr && meta.type == JSON_OBJECT) {
+    if (rest.len) {
         json_key(w, S("_meta"));
         json_object_open(w);
-        json_put_members(w, meta.text, (struct str_list){ related, 1 });
+        json_raw(w, buf_str(&rest));
         json_object_close(w);
     }
     json_object_close(w);
@@ -153,7 +159,8 @@ static bool answer(struct owned_task *task, struct input *input, struct str resu
     if (bridge_fit(question, result, &out, why))
         return false;
     input_free(input);
-    supervisor_answer(task->bridge->supervisor, question, S("result"), buf_str(&out));
+    supervisor_answer(task->bridge->supervisor, question, S("result"),
+                      task->is_client ? result : buf_str(&out));
     return true;
 }
 

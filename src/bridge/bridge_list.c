@@ -255,18 +255,19 @@ void relist_lost(struct bridge *b)
 
 /* --- time --- */
 
-static void tell_changes(struct bridge *b)
+static void tell_changes(struct bridge *b, uint64_t now)
 {
     struct bridge_lists *l = &b->lists;
-    unsigned changed = l->changed;
 
-    l->changed = 0;
-    l->tell_ms = loop_now_ms(b->means.loop) + BRIDGE_TELL_MS;
-    if (changed & BIT(OFFER_TEMPLATE)) /* one notice for both */
-        changed = (changed | BIT(OFFER_RESOURCE)) & ~BIT(OFFER_TEMPLATE);
-    for (size_t i = 0; i < OFFER_TYPES; i++)
-        if (changed & BIT(i))
-            bridge_tell(b, S(""), lists[i].notice, S(""), S(""));
+    if (l->changed & BIT(OFFER_TEMPLATE)) /* one notice for both */
+        l->changed = (l->changed | BIT(OFFER_RESOURCE)) & ~BIT(OFFER_TEMPLATE);
+    for (size_t i = 0; i < OFFER_TYPES; i++) {
+        if (!(l->changed & BIT(i)) || l->tell_ms[i] > now)
+            continue;
+        l->changed &= ~BIT(i);
+        l->tell_ms[i] = now + BRIDGE_TELL_MS;
+        bridge_tell(b, S(""), lists[i].notice, S(""), S(""));
+    }
 }
 
 static bool can_tell(const struct bridge *b)
@@ -283,8 +284,8 @@ void relist_tick(struct bridge *b)
         l->trust_ms = 0;
         listing_trust(b->listing, S("the first start"), loop_wall_ms(b->means.loop));
     }
-    if (can_tell(b) && l->tell_ms <= now)
-        tell_changes(b);
+    if (can_tell(b))
+        tell_changes(b, now);
 }
 
 uint64_t relist_due_ms(const struct bridge *b)
@@ -294,8 +295,9 @@ uint64_t relist_due_ms(const struct bridge *b)
 
     if (l->trust_ms && !l->is_underway)
         due = l->trust_ms;
-    if (can_tell(b) && l->tell_ms < due)
-        due = l->tell_ms;
+    for (size_t i = 0; can_tell(b) && i < OFFER_TYPES; i++)
+        if (l->changed & BIT(i) && l->tell_ms[i] < due)
+            due = l->tell_ms[i];
     return due;
 }
 

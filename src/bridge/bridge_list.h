@@ -19,9 +19,9 @@ struct bridge_lists {
     struct server_order *order;
     char *cursor; /* of the next page, or NULL */
     size_t pages;
-    unsigned changed;  /* bits: the room is to be told */
-    uint64_t tell_ms;  /* … not before */
-    bool has_failed;   /* one of them, this time */
+    unsigned changed;              /* bits: the room is to be told */
+    uint64_t tell_ms[OFFER_TYPES]; /* … not before */
+    bool has_failed;               /* one of them, this time */
     bool is_known;     /* they were asked for once, now or in an earlier life */
     uint64_t trust_ms; /* when it is; 0: not begun */
     uint64_t trust_max_ms;

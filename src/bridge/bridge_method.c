@@ -9,6 +9,7 @@
 #include "mcp/ability.h"
 #include "mcp/message.h"
 #include "mcp/question.h"
+#include "mcp/serve.h"
 #include "mcp/template.h"
 
 /* A request that is looked at. */
@@ -63,7 +64,7 @@ static struct json_span capable_of(const struct bridge *b)
     return (struct json_span){ .type = JSON_OBJECT, .text = or_object(b->facts.capable) };
 }
 
-static void put_server(struct json_writer *w, const struct bridge *b)
+static void put_server_info(struct json_writer *w, const struct bridge *b)
 {
     if (b->facts.server && *b->facts.server) {
         json_raw(w, str_of(b->facts.server));
@@ -130,7 +131,7 @@ static enum method_verdict initialize(struct ask *ask, const struct method *)
     json_key(&w, S("capabilities"));
     json_raw(&w, or_object(ask->b->facts.capable));
     json_key(&w, S("serverInfo"));
-    put_server(&w, ask->b);
+    put_server_info(&w, ask->b);
     put_instructions(&w, ask->b);
     json_object_close(&w);
     return METHOD_ANSWERED;
@@ -159,7 +160,7 @@ static enum method_verdict ping(struct ask *ask, const struct method *)
 
 static enum method_verdict set_level(struct ask *ask, const struct method *)
 {
-    int level = bridge_level(text_param(ask, S("level")));
+    int level = serve_level(text_param(ask, S("level")));
     struct guest *guest;
 
     if (level < 0)
@@ -168,6 +169,7 @@ static enum method_verdict set_level(struct ask *ask, const struct method *)
     if (!guest)
         return fail(ask, RPC_INTERNAL, S("too many have set a level"));
     guest->level = level;
+    supervisor_relevel(ask->b->supervisor);
     return empty(ask);
 }
 
@@ -239,6 +241,18 @@ static bool wants_task(const struct ask *ask)
     return at;
 }
 
+/* A modern caller that cannot be given a task has no use for it. */
+static bool lacks_tasks(const struct ask *ask)
+{
+    return rpc_is_modern(ask->request) && !wants_task(ask);
+}
+
+static enum method_verdict refuse_without_tasks(struct ask *ask)
+{
+    client_fail_missing(ask->reply, CAN_POLL_TASKS);
+    return METHOD_ANSWERED;
+}
+
 /* A task of the caller's own, where the server has such (TASK-03); one that has none
  * would ignore it (TASK-02). */
 static bool makes_task(const struct ask *ask, const struct method *m)
@@ -246,6 +260,14 @@ static bool makes_task(const struct ask *ask, const struct method *m)
     if (m->type != OFFER_TOOL || !wants_task(ask))
         return false;
     return ask->b->facts.era == ERA_MODERN || ability_has_tasks(capable_of(ask->b));
+}
+
+/* Modern servers say so themselves. */
+static bool needs_task(const struct ask *ask, const struct method *m,
+                       const struct listed *listed)
+{
+    return m->type == OFFER_TOOL && ask->b->facts.era != ERA_MODERN &&
+           ability_has_tasks(capable_of(ask->b)) && ability_needs_task(listed->json);
 }
 
 /* What is called is what is listed: nothing else was looked at by anybody. */
@@ -264,6 +286,8 @@ static enum method_verdict call(struct ask *ask, const struct method *m)
         return invalid(ask, why);
     if (m->type == OFFER_TOOL)
         ask->order->tool = listed->json;
+    if (needs_task(ask, m, listed) && lacks_tasks(ask))
+        return refuse_without_tasks(ask);
     ask->order->makes_task = makes_task(ask, m);
     if (!ask->order->makes_task || ask->b->facts.era == ERA_MODERN ||
         ability_runs_as_task(listed->json))
@@ -301,6 +325,8 @@ static enum method_verdict read_resource(struct ask *ask, const struct method *m
 
 static enum method_verdict use_task(struct ask *ask, const struct method *m)
 {
+    if (lacks_tasks(ask))
+        return refuse_without_tasks(ask);
     if (!owned_task_is_of(ask->b, ask->caller, text_param(ask, m->member)))
         return invalid(ask, S("there is no such task"));
     return METHOD_ORDERED;

@@ -5,6 +5,7 @@
  *     bridge.c          its life: seat, time, state, what is kept and told of it
  *     bridge_serve.c    requests of the room: answered here, or ordered
  *     bridge_method.c   … those that are answered here
+ *     bridge_claim.c    … what their callers say of themselves, and servers hear of it
  *     bridge_answer.c   answers, kept until the room has them
  *     bridge_missing.c  who was here before the room was lost, and is not back yet
  *     bridge_ask.c      what the server asks, and who is asked
@@ -51,6 +52,7 @@ struct bridged {
     enum bridged_state state;
     struct server_order *order; /* BRIDGED_ORDERED */
     bool is_modern;
+    bool is_client;     /* an MCP client itself, which says what it can be asked */
     bool is_open;       /* it names nobody: only what is worth telling is answered */
     bool is_unwanted;   /* cancelled, or its caller is gone: not answered */
     bool makes_task;    /* its task, if it becomes one, is the caller's own */
@@ -62,6 +64,8 @@ struct bridged {
     bool was_lost;      /* it was sent, and the connection broke: it may be there */
     uint64_t retry_ms;  /* UNSENT: not before */
     uint64_t asked_ms;  /* up to when what was asked counts */
+    int level;          /* of messages: what a modern request asks for; -1: none */
+    unsigned can;       /* enum client_can: what it declares */
     struct str payload; /* the request itself, owned; PARKED */
 
     /* Behind the struct. */
@@ -101,8 +105,7 @@ struct bridge {
     bool is_signed_out;
 
     struct link calls;
-    size_t call_count;
-    size_t answer_bytes;
+    size_t call_count, answer_bytes;
     bool is_paced;       /* answers were refused for now: one at a time */
     uint64_t answers_ms; /* … and not before */
     bool is_returning;   /* the next welcome says who has come back */
@@ -153,6 +156,14 @@ enum method_verdict bridge_method(struct bridge *b, struct str caller,
                                   const struct rpc_request *request,
                                   struct rpc_reply *ret_reply, struct method_order *ret);
 
+/* bridge_claim.c */
+void claim_read(struct bridged *call, const struct rpc_request *request);
+/* What `call` says besides its method and params; texts are put into `out`. */
+void bridged_claim(const struct bridged *call, const struct rpc_request *request,
+                   struct mcp_call *mcp, struct buf *out);
+/* False: a modern caller cannot be asked what the server asks, and was told so. */
+bool bridged_input_fits(struct bridged *call, struct json_span result);
+
 /* bridge_answer.c: from here on the call belongs to the room. */
 void bridged_answer(struct bridged *call, struct str member, struct str json);
 void bridged_fail(struct bridged *call, int64_t code, struct str message);
@@ -174,13 +185,15 @@ uint64_t missing_due_ms(const struct bridge *b);
 void missing_free(struct bridge *b);
 
 /* bridge_hear.c */
-int bridge_level(struct str name); /* of messages: 0 is debug; -1: none */
-void bridge_hear(struct bridge *b, const struct mcp_message *message,
-                 const struct bridged *call);
+struct hearing {
+    const struct mcp_message *message;
+    const struct bridged *call; /* that it belongs to, or NULL */
+    bool is_likely;             /* … as far as can be told */
+};
+void bridge_hear(struct bridge *b, const struct hearing *hearing);
 void bridge_progress(struct bridged *call, struct json_span params);
 /* The caller's own token in place of ours (BR-02); all else as it stands. */
 void bridge_put_progress(struct buf *out, struct json_span params, struct str token);
-/* To one participant, or with "" to everybody; `about`: the envelope that it belongs to.
- */
+/* To one participant, or with "" to everybody; `about`: the envelope it belongs to. */
 void bridge_tell(struct bridge *b, struct str to, struct str method, struct str params,
                  struct str about);

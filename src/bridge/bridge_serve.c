@@ -37,7 +37,7 @@ static struct bridged *bridged_new(struct bridge *b, const struct heard *heard,
                           request->id.text.len + token.len + uri.len + task.len);
     at = (char *)(call + 1);
     call->bridge = b;
-    call->is_modern = rpc_is_modern(request);
+    claim_read(call, request);
     call->is_open = !heard->names_me;
     call->to = keep_strs(&at, to, to_count);
     call->to_count = to_count;
@@ -84,7 +84,7 @@ static void give_result(struct bridged *call, struct json_span result)
     CLEANUP(buf_done) struct buf out;
 
     buf_init(&out, bridge_answer_bytes(b));
-    if (bridge_turn_result(call, result))
+    if (bridge_turn_result(call, result) || !bridged_input_fits(call, result))
         return;
     if (era_put_result(&out, &change, result))
         bridged_fail(call, RPC_INTERNAL, S("the server's result is no object"));
@@ -94,37 +94,13 @@ static void give_result(struct bridged *call, struct json_span result)
         bridged_answer(call, S("result"), buf_str(&out));
 }
 
-static bool is_code(struct json_span error, struct str code)
-{
-    static const struct str path[] = { S("code") };
-
-    return str_eq(mcp_message_find(error, path, COUNT(path)).text, code);
-}
-
-/* A URL that nobody is to be shown is not shown in an error either. */
-static bool refuse_urls(struct bridged *call, struct json_span error)
-{
-    CLEANUP(buf_done) struct buf why;
-    CLEANUP(buf_done) struct buf message;
-
-    buf_init(&why, QUESTION_WHY);
-    buf_init(&message, QUESTION_WHY + 64);
-    if (!is_code(error, S("-32042")) ||
-        bridge_elicits(call->bridge, error, call->to[0], &why))
-        return false;
-    buf_putf(&message, "the server's -32042 cannot be shown: " STR_FMT,
-             STR_ARG(buf_str(&why)));
-    bridged_fail(call, RPC_INTERNAL, buf_str(&message));
-    return true;
-}
-
 static void give_error(struct bridged *call, struct json_span error)
 {
     struct era_change change = bridged_change(call);
     CLEANUP(buf_done) struct buf out;
 
     buf_init(&out, bridge_answer_bytes(call->bridge));
-    if (refuse_urls(call, error) || bridge_turn_error(call, error))
+    if (bridge_turn_urls(call, error) || bridge_turn_error(call, error))
         return;
     if (era_put_error(&out, &change, error) || out.is_full)
         bridged_fail(call, RPC_INTERNAL, S("the server's error cannot be read"));
@@ -198,8 +174,15 @@ static void order(struct bridged *call, const struct rpc_request *request,
         .user = call,
     };
 
+    CLEANUP(buf_done) struct buf claim;
+
+    buf_init(&claim, BRIDGE_ENVELOPE);
     call->makes_task = how->makes_task;
     call->bridge->counts.calls++;
+    bridged_claim(call, request, &mcp, &claim);
+    call->state = BRIDGED_ORDERED;
+    if (call->level >= 0)
+        supervisor_relevel(call->bridge->supervisor);
     give_order(call, &mcp);
 }
 

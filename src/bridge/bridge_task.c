@@ -147,6 +147,7 @@ static struct owned_task *task_new(const struct bridged *call, struct str id)
     task->request_id = keep_str(&at, call->request_id);
     task->token = keep_str(&at, call->token);
     task->is_modern = call->is_modern;
+    task->is_client = call->is_client;
     list_init(&task->inputs);
     list_append(&b->tasks, &task->link);
     b->task_count++;

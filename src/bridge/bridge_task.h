@@ -31,6 +31,7 @@ struct owned_task {
     uint64_t until_ms; /* monotonic */
     struct server_origin origin;
     bool is_modern;    /* its owner */
+    bool is_client;    /* likewise */
     bool is_over;      /* as far as is known */
     bool is_cancelled; /* a legacy owner was told so, whatever the server does */
     bool is_dropped;   /* it goes with its waiter */

@@ -12,7 +12,7 @@
 
 static bool says(struct json_span task, struct str status)
 {
-    struct json_span own = mcp_message_find(task, (struct str[]){ S("status") }, 1);
+    struct json_span own = mcp_message_member(task, S("status"));
 
     return own.text.ptr && own.type == JSON_STRING && json_string_is(own, status);
 }
@@ -32,7 +32,7 @@ static void give(struct bridged *call, const struct buf *out)
 
 /* --- to modern callers --- */
 
-static void put_server(struct json_writer *w, const struct bridge *b)
+void bridge_put_meta(const struct bridge *b, struct json_writer *w)
 {
     if (!b->facts.server || !*b->facts.server)
         return;
@@ -67,7 +67,7 @@ static void give_state(struct bridged *call, const struct owned_task *task,
     begin(&w, &out, state, status);
     if (asks)
         inputs_put(task, &w);
-    put_server(&w, call->bridge);
+    bridge_put_meta(call->bridge, &w);
     json_object_close(&w);
     give(call, &out);
 }
@@ -84,7 +84,7 @@ static void give_end(struct bridged *call, struct str member, struct str json)
     begin(&w, &out, task, is_error ? S("failed") : S("completed"));
     json_key(&w, member);
     json_raw(&w, json);
-    put_server(&w, call->bridge);
+    bridge_put_meta(call->bridge, &w);
     json_object_close(&w);
     give(call, &out);
 }

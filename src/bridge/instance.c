@@ -224,6 +224,18 @@ static void apply_watch(struct instance *instance)
     mcp_session_watch(instance->session, uris, instance->watched_count, now_of(instance));
 }
 
+/* What nobody wants any more is not taken back: it is passed over. */
+void instance_relevel(struct instance *instance)
+{
+    const struct supervisor *s = instance->owner;
+    struct str level = S("");
+
+    if (instance->state == INSTANCE_READY && s->ops->level)
+        level = s->ops->level(s->user, str_of(instance->caller));
+    if (level.len)
+        mcp_session_level(instance->session, level, now_of(instance));
+}
+
 static void on_ready(void *user, const struct mcp_session_facts *facts)
 {
     struct instance *instance = user;
@@ -236,6 +248,7 @@ static void on_ready(void *user, const struct mcp_session_facts *facts)
     instance_idle_from_now(instance);
     if (instance->watched_count > 0)
         apply_watch(instance);
+    instance_relevel(instance);
     supervisor_note_facts(s, facts);
     supervisor_tell(s);
     supervisor_pump_soon(s);
@@ -280,20 +293,8 @@ static struct server_order *order_of_call(const struct instance *instance, uint6
     return NULL;
 }
 
-static void on_notification(void *user, const struct mcp_message *message, uint64_t call)
-{
-    struct instance *instance = user;
-    const struct supervisor *s = instance->owner;
-
-    if (!str_eq(message->method, S("notifications/progress")))
-        s->ops->on_notification(s->user, message, order_of_call(instance, call));
-    else if (s->ops->on_late_progress)
-        s->ops->on_late_progress(s->user, (struct server_origin){ instance->run, call },
-                                 message->params);
-}
-
-/* To whose call a question belongs that does not say so: the latest, where all calls
- * under way are of one caller; never guessed otherwise. */
+/* To whose call something belongs that does not say so: the latest, where all calls under
+ * way are of one caller; never guessed otherwise. */
 static struct server_order *latest_order(const struct instance *instance,
                                          size_t *ret_callers)
 {
@@ -310,6 +311,34 @@ static struct server_order *latest_order(const struct instance *instance,
         latest = order;
     }
     return *ret_callers == 1 ? latest : NULL;
+}
+
+/* Of what has no call to belong to, messages alone are said during one, as a rule. */
+static void tell_notice(const struct instance *instance,
+                        const struct mcp_message *message, uint64_t call)
+{
+    const struct supervisor *s = instance->owner;
+    struct server_notice notice = { .message = message,
+                                    .order = order_of_call(instance, call) };
+    size_t callers;
+
+    if (!notice.order && str_eq(message->method, S("notifications/message"))) {
+        notice.order = latest_order(instance, &callers);
+        notice.is_likely = notice.order;
+    }
+    s->ops->on_notification(s->user, &notice);
+}
+
+static void on_notification(void *user, const struct mcp_message *message, uint64_t call)
+{
+    struct instance *instance = user;
+    const struct supervisor *s = instance->owner;
+
+    if (!str_eq(message->method, S("notifications/progress")))
+        tell_notice(instance, message, call);
+    else if (s->ops->on_late_progress)
+        s->ops->on_late_progress(s->user, (struct server_origin){ instance->run, call },
+                                 message->params);
 }
 
 static void on_question(void *user, struct mcp_question *question)

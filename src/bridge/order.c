@@ -19,7 +19,8 @@ static struct str keep_text(char **at, struct str text)
 struct server_order *order_new(struct supervisor *owner, struct str caller,
                                const struct mcp_call *call)
 {
-    size_t bytes = caller.len + call->method.len + call->params.len + call->tool.len;
+    size_t bytes = caller.len + call->method.len + call->params.len + call->tool.len +
+                   call->capable.len + call->log_level.len;
     struct server_order *order = xmalloc(sizeof(*order) + bytes);
     char *at = order->texts;
 
@@ -28,6 +29,8 @@ struct server_order *order_new(struct supervisor *owner, struct str caller,
     order->what.method = keep_text(&at, call->method);
     order->what.params = keep_text(&at, call->params);
     order->what.tool = keep_text(&at, call->tool);
+    order->what.capable = keep_text(&at, call->capable);
+    order->what.log_level = keep_text(&at, call->log_level);
     owner->order_count++;
     return order;
 }

@@ -505,6 +505,14 @@ void supervisor_watch(struct supervisor *s, struct str caller, const struct str 
     supervisor_pump_soon(s);
 }
 
+void supervisor_relevel(struct supervisor *s)
+{
+    struct instance *instance;
+
+    LIST_FOREACH(instance, &s->instances, link)
+        instance_relevel(instance);
+}
+
 void supervisor_answer(struct supervisor *s, struct mcp_question *question,
                        struct str member, struct str json)
 {

@@ -72,19 +72,26 @@ struct server_question {
     size_t callers; /* 0: no call is under way; 2: of several, not told whose */
 };
 
+struct server_notice {
+    const struct mcp_message *message;
+    struct server_order *order; /* to whose call it belongs, or NULL */
+    bool is_likely; /* … which it does not say: all that is under way is its caller's */
+};
+
 /* None of them may free the supervisor. All may be asked for more. */
 struct supervisor_ops {
     void (*on_state)(void *user, enum server_state state, const char *why);
     /* The first instance is ready, or one with other facts. */
     void (*on_facts)(void *user, const struct mcp_session_facts *facts);
-    /* `order`: to whose call it belongs, or NULL. */
-    void (*on_notification)(void *user, const struct mcp_message *message,
-                            struct server_order *order);
+    void (*on_notification)(void *user, const struct server_notice *notice);
     /* Progress of a task that was passed on, whose order has ended. May be NULL. */
     void (*on_late_progress)(void *user, struct server_origin of,
                              struct json_span params);
     void (*on_question)(void *user, const struct server_question *from);
     void (*on_question_gone)(void *user, struct mcp_question *question);
+    /* Of messages, that legacy servers are to be told: as this caller wants it, or ("")
+     * all of them together; "": none does. Static. May be NULL. */
+    struct str (*level)(void *user, struct str caller);
     void (*on_log)(void *user, struct str line);    /* of the server */
     void (*on_event)(void *user, const char *line); /* what happened to it, for people */
     /* A value that must never appear: before the server starts that is given it. */
@@ -116,6 +123,7 @@ void supervisor_notify(struct supervisor *supervisor, struct str caller,
                        struct str method, struct str params);
 void supervisor_watch(struct supervisor *supervisor, struct str caller,
                       const struct str *uris, size_t count);
+void supervisor_relevel(struct supervisor *supervisor); /* ops.level may say another */
 void supervisor_answer(struct supervisor *supervisor, struct mcp_question *question,
                        struct str member, struct str json);
 

@@ -135,6 +135,7 @@ enum err instance_send(struct instance *instance, struct server_order *order);
 bool instance_runs(const struct instance *instance);
 bool instance_is_idle(const struct instance *instance);
 void instance_watch(struct instance *instance, const struct str *uris, size_t count);
+void instance_relevel(struct instance *instance);
 void instance_idle_from_now(struct instance *instance);
 
 /* --- order.c --- */

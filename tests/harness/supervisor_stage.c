@@ -92,13 +92,13 @@ static const char *name_of(const struct server_order *order)
     return order ? ((const struct stage_call *)server_order_user(order))->name : "nobody";
 }
 
-static void on_notification(void *user, const struct mcp_message *message,
-                            struct server_order *order)
+static void on_notification(void *user, const struct server_notice *notice)
 {
     struct supervisor_stage *stage = user;
 
-    buf_putf(&stage->told, "notification %s " STR_FMT "\n", name_of(order),
-             STR_ARG(message->method));
+    buf_putf(&stage->told, "notification %s%s " STR_FMT "\n",
+             notice->is_likely ? "likely " : "", name_of(notice->order),
+             STR_ARG(notice->message->method));
 }
 
 static void on_question(void *user, const struct server_question *from)

@@ -9,6 +9,9 @@
 #define TASK_TOOL                                               \
     "{\"name\":\"slow\",\"inputSchema\":{\"type\":\"object\"}," \
     "\"execution\":{\"taskSupport\":\"optional\"}}"
+#define NEEDY_TOOL                                               \
+    "{\"name\":\"needy\",\"inputSchema\":{\"type\":\"object\"}," \
+    "\"execution\":{\"taskSupport\":\"required\"}}"
 #define CLAIM                                                         \
     "\"_meta\":{\"progressToken\":\"p\","                             \
     "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","     \
@@ -30,7 +33,7 @@ static void begin(struct room *room, enum mcp_era era)
             : "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{},"
               "\"logging\":{},\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}}}");
     room_answer(room, ++room->ids,
-                "{\"resultType\":\"complete\",\"tools\":[" TASK_TOOL "]}");
+                "{\"resultType\":\"complete\",\"tools\":[" TASK_TOOL "," NEEDY_TOOL "]}");
     room_settle(room);
     room->stage.servers[0].fake.is_terse = false;
 }
@@ -149,7 +152,7 @@ TEST(what_a_legacy_task_asks_stands_in_it_for_a_modern_owner)
                    "\"q1\":{\"method\":\"elicitation/create\",\"params\":{\"message\":"
                    "\"sure?\""));
     CHECK(text_has(sent, "\"q2\":{"));
-    CHECK(!text_has(sent, "related-task"));
+    CHECK(!text_has(sent, "related-task") && !text_has(sent, "\"_meta\":{}"));
     CHECK(!text_has(stage_sent(&room.stage, 0), "tasks/result")); /* one is enough */
     CHECK(
         text_has(update(&room, "{\"q1\":{\"action\":\"accept\",\"content\":{\"a\":7}}}"),
@@ -301,10 +304,53 @@ TEST(what_a_task_says_to_a_modern_owner_is_told_to_nobody_else)
     begin(&room, ERA_LEGACY);
     (void)room_ask(&room, "bob", "logging/setLevel", "{\"level\":\"debug\"}");
     CHECK(text_has(fake_sent(&room.seat), "\"result\":{}"));
+    room.ids++; /* the server was told the level */
     (void)make_modern_task(&room);
     (void)look(&room, "input_required");
     room.ids++; /* tasks/result is open */
     log_of_task(&room);
     CHECK_STR(fake_sent(&room.seat), S(""));
+    room_end(&room);
+}
+
+#define WITHOUT                                                   \
+    "\"_meta\":{"                                                 \
+    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
+    "\"io.modelcontextprotocol/clientCapabilities\":{}}"
+#define NEEDS_TASKS                                                     \
+    "\"error\":{\"code\":-32021,\"message\":\"Missing required client " \
+    "capability\",\"data\":{\"requiredCapabilities\":{\"extensions\":{" \
+    "\"io.modelcontextprotocol/tasks\":{}}}}}"
+
+/* SEP-2663. The legacy line does not declare it: we wait for him (TASK-02). */
+TEST(what_can_only_be_a_task_is_not_for_who_cannot_have_one)
+{
+    struct room room;
+
+    begin(&room, ERA_LEGACY);
+    (void)room_ask(&room, "ann", "tools/call", "{\"name\":\"needy\"," WITHOUT "}");
+    CHECK(text_has(fake_sent(&room.seat), NEEDS_TASKS));
+    CHECK_STR(stage_sent(&room.stage, 0), S(""));
+    (void)room_ask(&room, "ann", "tools/call", "{\"name\":\"slow\"," WITHOUT "}");
+    CHECK(text_has(stage_sent(&room.stage, 0), "\"name\":\"slow\""));
+    (void)room_ask(&room, "bob", "tools/call", "{\"name\":\"needy\"}");
+    CHECK(text_has(stage_sent(&room.stage, 0), "\"task\":{}"));
+    room_end(&room);
+}
+
+TEST(who_cannot_have_tasks_cannot_look_after_one)
+{
+    static const char *const methods[] = { "tasks/get", "tasks/update", "tasks/cancel" };
+    struct room room;
+
+    begin(&room, ERA_LEGACY);
+    (void)make_modern_task(&room);
+    (void)stage_sent(&room.stage, 0);
+    for (size_t i = 0; i < COUNT(methods); i++) {
+        (void)room_ask(&room, "ann", methods[i],
+                       "{\"taskId\":\"t\",\"inputResponses\":{}," WITHOUT "}");
+        CHECK(text_has(fake_sent(&room.seat), NEEDS_TASKS));
+    }
+    CHECK_STR(stage_sent(&room.stage, 0), S(""));
     room_end(&room);
 }
