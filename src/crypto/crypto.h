@@ -45,8 +45,10 @@ void crypto_wipe(void *memory, size_t size);
 void base64_write(struct buf *out, struct str bytes);
 void base64url_write(struct buf *out, struct str bytes);
 
-/* Strict: padding and unused bits must be right. ERR_INVALID, ERR_TOO_BIG. */
+/* Strict: padding and unused bits must be right, so a text has one spelling. ERR_INVALID,
+ * ERR_TOO_BIG. */
 enum err base64_parse(struct str text, struct buf *out);
+enum err base64url_parse(struct str text, struct buf *out);
 
 void hex_write(struct buf *out, struct str bytes);
 

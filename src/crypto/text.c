@@ -35,49 +35,59 @@ void base64url_write(struct buf *out, struct str bytes)
     write_base64(out, bytes, url_safe);
 }
 
-static int value_of(char c)
+static int value_of(char c, const char *alphabet)
 {
-    size_t at = str_find((struct str){ standard, 64 }, c, 0);
+    size_t at = str_find((struct str){ alphabet, 64 }, c, 0);
 
     return at < 64 ? (int)at : -1;
 }
 
-/* Four characters, of which the last `pad` are '='. */
-static enum err parse_group(const char *group, size_t pad, struct buf *out)
+/* Up to four characters; what is missing of them are bytes that are not there. */
+static enum err parse_group(struct str group, const char *alphabet, struct buf *out)
 {
+    size_t missing = 4 - group.len;
     uint32_t bits = 0;
     char bytes[3];
 
+    if (missing > 2)
+        return ERR_INVALID;
     for (size_t i = 0; i < 4; i++) {
-        int value = i < 4 - pad ? value_of(group[i]) : 0;
+        int value = i < group.len ? value_of(group.ptr[i], alphabet) : 0;
 
-        if (value < 0 || (i >= 4 - pad && group[i] != '='))
+        if (value < 0)
             return ERR_INVALID;
         bits = bits << 6 | (uint32_t)value;
     }
-    if (bits & ((1u << (8 * pad)) - 1))
+    if (bits & ((1u << (8 * missing)) - 1))
         return ERR_INVALID; /* unused bits must be zero */
     for (size_t i = 0; i < 3; i++)
         bytes[i] = (char)(bits >> (16 - 8 * i));
-    return buf_append(out, (struct str){ bytes, 3 - pad });
+    return buf_append(out, (struct str){ bytes, 3 - missing });
+}
+
+static enum err parse_base64(struct str text, const char *alphabet, struct buf *out)
+{
+    for (size_t at = 0; at < text.len; at += 4) {
+        enum err err = parse_group(str_slice(text, at, at + 4), alphabet, out);
+
+        if (err)
+            return err;
+    }
+    return OK;
 }
 
 enum err base64_parse(struct str text, struct buf *out)
 {
     if (text.len % 4)
         return ERR_INVALID;
-    for (size_t at = 0; at < text.len; at += 4) {
-        size_t pad = 0;
-        enum err err;
+    for (int pad = 0; pad < 2 && str_ends(text, S("=")); pad++)
+        text.len--;
+    return parse_base64(text, standard, out);
+}
 
-        if (at + 4 == text.len)
-            while (pad < 2 && text.ptr[text.len - 1 - pad] == '=')
-                pad++;
-        err = parse_group(text.ptr + at, pad, out);
-        if (err)
-            return err;
-    }
-    return OK;
+enum err base64url_parse(struct str text, struct buf *out)
+{
+    return parse_base64(text, url_safe, out);
 }
 
 void hex_write(struct buf *out, struct str bytes)

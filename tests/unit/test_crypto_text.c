@@ -46,6 +46,39 @@ TEST(base64_that_is_not_canonical_is_refused)
     }
 }
 
+TEST(base64_for_urls_has_no_padding_and_one_spelling)
+{
+    static const struct {
+        struct str bytes, text;
+    } cases[] = {
+        { S(""), S("") },        { S("f"), S("Zg") },        { S("fo"), S("Zm8") },
+        { S("foo"), S("Zm9v") }, { S("foob"), S("Zm9vYg") }, { S("\xfb\xff"), S("-_8") },
+    };
+    static const struct str wrong[] = {
+        S("Z"),   S("Zg=="),  S("Zg="),  S("Zh"),    S("Zm9"),
+        S("+/8"), S("Zm9vY"), S("Zm 9"), S("Zm9\n"),
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct buf out;
+
+        buf_init(&out, 100);
+        base64url_write(&out, c->bytes);
+        CHECK_STR(buf_str(&out), c->text);
+        buf_clear(&out);
+        CHECK_INT(base64url_parse(c->text, &out), OK);
+        CHECK_STR(buf_str(&out), c->bytes);
+        buf_done(&out);
+    }
+    FOR_EACH_CASE(c, wrong) {
+        struct buf out;
+
+        buf_init(&out, 100);
+        CHECK_INT(base64url_parse(*c, &out), ERR_INVALID);
+        buf_done(&out);
+    }
+}
+
 TEST(the_hashes_are_the_known_ones)
 {
     uint8_t hash[SHA256_BYTES];
