@@ -184,14 +184,13 @@ static void write_member(struct member *member, struct worker *worker,
                          struct json_writer *w)
 {
     const struct participant *p = member->participant;
-    const struct identity *seated = topic_seat_identity(member);
+    enum connection_type type;
+    const struct identity *seated = topic_seat_identity(member, &type);
     char id[CONNECTION_ID];
 
     json_object_open(w);
-    json_put_str(w, S("connectionId"),
-                 connection_id(worker, seated ? CONNECTION_SERVER : CONNECTION_WEBSOCKET,
-                               member->number, id));
-    if (seated)
+    json_put_str(w, S("connectionId"), connection_id(worker, type, member->number, id));
+    if (type == CONNECTION_SERVER)
         put_server_name(seated->token_name, w);
     json_put_str(w, S("participantId"), p->id);
     json_key(w, S("capabilities"));

@@ -390,7 +390,8 @@ static void begin_stream(struct question *q)
 {
     struct audit_origin origin;
 
-    exchange_stream(q->x, S("application/x-ndjson"), on_sent, on_gone, q);
+    exchange_stream(q->x, S("application/x-ndjson"), S(""),
+                    &(struct stream_ops){ on_sent, on_gone }, q);
     q->has_begun = true;
     if (!q->is_export)
         return;

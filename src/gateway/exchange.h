@@ -79,6 +79,13 @@ enum err exchange_param(struct exchange *x, struct str name, struct str *ret);
 /* --- answering; exactly one of these, once --- */
 
 void exchange_reply(struct exchange *x, int status, struct str type, struct str body);
+
+/* The same with finished header lines of its own ("Allow: POST\r\n"). */
+struct reply {
+    int status;
+    struct str type, body, headers;
+};
+void exchange_reply_with(struct exchange *x, const struct reply *reply);
 void exchange_json(struct exchange *x, int status, const struct buf *body);
 
 /* A page of ours: with the headers that keep foreign scripts out. */
@@ -114,10 +121,16 @@ void exchange_on_gone(struct exchange *x, void (*on_gone)(void *user), void *use
 /* Begins an answer of unknown length, which ends with one of the last two. on_gone is
  * called when the client goes before. `on_sent` is called whenever all that was written
  * has left, so that nobody writes more than its client reads; a client that reads nothing
- * for the time of a body goes. To HEAD and HTTP/1.0 the answer is framed as they need. */
-void exchange_stream(struct exchange *x, struct str type, void (*on_sent)(void *user),
-                     void (*on_gone)(void *user), void *user);
+ * for the time of a body goes. To HEAD and HTTP/1.0 the answer is framed as they need.
+ * `headers`: finished lines, or "". */
+struct stream_ops {
+    void (*on_sent)(void *user); /* may be NULL */
+    void (*on_gone)(void *user);
+};
+void exchange_stream(struct exchange *x, struct str type, struct str headers,
+                     const struct stream_ops *ops, void *user);
 void exchange_stream_write(struct exchange *x, struct str bytes);
+size_t exchange_stream_unsent(const struct exchange *x); /* bytes that wait */
 void exchange_stream_end(struct exchange *x);
 
 /* The connection closes without the end of the answer: the client sees that something is
@@ -127,6 +140,10 @@ void exchange_stream_break(struct exchange *x);
 /* The client has ended its side, as far as the kernel knows. For handlers that let
  * somebody work for long: whoever asked has probably gone. */
 bool exchange_is_abandoned(const struct exchange *x);
+
+/* From now on, for this request: a client that ends its side is gone (on_gone). For
+ * handlers whose clients never do that before they have their answer. */
+void exchange_watch_end(struct exchange *x);
 
 /* --- upgrading --- */
 

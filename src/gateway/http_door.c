@@ -307,6 +307,14 @@ void exchange_reply(struct exchange *x, int status, struct str type, struct str 
     answer(x, &(struct http_response){ .status = status, .type = type, .body = body });
 }
 
+void exchange_reply_with(struct exchange *x, const struct reply *reply)
+{
+    answer(x, &(struct http_response){ .status = reply->status,
+                                       .type = reply->type,
+                                       .body = reply->body,
+                                       .extra = reply->headers });
+}
+
 void exchange_json(struct exchange *x, int status, const struct buf *body)
 {
     exchange_reply(x, status, S("application/json"), buf_str(body));
@@ -683,7 +691,8 @@ static void on_taken(struct conn *conn, size_t bytes, size_t offered [[maybe_unu
         http_answered(client);
     } else if (client->state == STREAMING) {
         loop_timer_clear(client->worker->loop, &client->timer);
-        client->on_sent(client->sent_user);
+        if (client->on_sent)
+            client->on_sent(client->sent_user);
     } /* else that was 100 Continue */
 }
 

@@ -154,6 +154,7 @@ static const struct {
 } connection_types[] = {
     [CONNECTION_WEBSOCKET] = { "ws", S("websocket") },
     [CONNECTION_SERVER] = { "server", S("server") },
+    [CONNECTION_MCP] = { "mcp", S("mcp") },
 };
 
 struct str connection_id(const struct worker *worker, enum connection_type type,

@@ -38,9 +38,9 @@ uint64_t recording_said(struct live_room *room, const struct gateway_words *word
 /* Presence that is about to be announced: see struct topic_ops. */
 uint64_t recording_presence(struct topic *topic, const struct presence_note *note);
 
-/* A connection, or the seat of a server: `number` is its member's. The id is what
- * administrators see of it in GET /admin/members. */
-enum connection_type { CONNECTION_WEBSOCKET, CONNECTION_SERVER };
+/* A connection, or the seat of a server or of an MCP client: `number` is its member's.
+ * The id is what administrators see of it in GET /admin/members. */
+enum connection_type { CONNECTION_WEBSOCKET, CONNECTION_SERVER, CONNECTION_MCP };
 enum { CONNECTION_ID = 48 };
 struct str connection_id(const struct worker *worker, enum connection_type type,
                          uint64_t number, char out[static CONNECTION_ID]);

@@ -67,17 +67,6 @@ struct server_list *server_list_without(const struct server_list *list, struct s
 
 /* --- who it is --- */
 
-/* A credential that nobody can present: no token has a hash that begins with 16 zero
- * bytes. The same server has the same one after a reload. */
-static void make_hash(struct str name, uint8_t ret[static SHA256_BYTES])
-{
-    uint8_t hash[SHA256_BYTES];
-
-    crypto_sha256(name, hash);
-    memset(ret, 0, SHA256_BYTES / 2);
-    memcpy(ret + SHA256_BYTES / 2, hash, SHA256_BYTES / 2);
-}
-
 static struct identity *make_identity(const struct server_spec *spec,
                                       struct str_list capabilities, char **ret_why)
 {
@@ -99,7 +88,7 @@ static struct identity *make_identity(const struct server_spec *spec,
         all[profile->capabilities.count + i] = capabilities.items[i];
     (void)snprintf(name, sizeof(name), "server:" STR_FMT, STR_ARG(spec->name));
     template.token_name = str_of(name);
-    make_hash(spec->name, template.token_hash);
+    identity_hash_unopened(spec->name, template.token_hash);
     if (identity_check(&template, &why)) {
         *ret_why = xstrdup(why);
         return NULL;

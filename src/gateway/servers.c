@@ -163,8 +163,10 @@ static void seat(struct server *server, const struct kept_server *kept)
         &(struct sign_in_setup){ worker, spec, server->bridge, fetch_of, servers },
         buf_str(&kept->texts[KEPT_SECRET]));
     server_spec_unref(spec);
-    server->seat = topic_seat_open(worker, server->spec->topic, server->identity,
-                                   &bridge_seat_ops, server->bridge);
+    server->seat = topic_seat_open(
+        worker, server->spec->topic, server->identity,
+        &(struct topic_seat_terms){ .type = CONNECTION_SERVER, .address = "gateway" },
+        &bridge_seat_ops, server->bridge);
     bridge_sit(server->bridge, topic_seat_of(server->seat));
     log_info("server.seated", "name=%s topic=%s id=%s", LOG_TEXT(server->spec->name),
              LOG_TEXT(server->spec->topic), LOG_TEXT(server->spec->id));

@@ -123,7 +123,8 @@ static void follow(struct exchange *x, struct server *server, struct str past)
     f->x = x;
     f->lines.on_line = on_line;
     f->timer.on_fire = on_look;
-    exchange_stream(x, S("application/x-ndjson"), on_sent, on_gone, f);
+    exchange_stream(x, S("application/x-ndjson"), S(""),
+                    &(struct stream_ops){ on_sent, on_gone }, f);
     if (past.len) {
         exchange_stream_write(x, past);
         f->waiting = past.len;

@@ -25,6 +25,7 @@ struct topic_seat {
     struct member member; /* without a participant: nobody sits here */
     struct worker *worker;
     struct identity *identity;
+    struct topic_seat_terms terms;
     const struct seat_ops *ops; /* NULL: closed */
     void *user;
     struct loop_task hearing; /* or whatever else is to be told */
@@ -36,6 +37,7 @@ struct topic_seat {
     bool is_busy;      /* with telling: it neither leaves nor goes inside */
     bool has_begun;    /* on_begin was called for this place */
     bool was_lost;     /* on_lost is to be called */
+    bool is_over;      /* sits_once, and that was it */
     struct str topic;
     char text[];
 };
@@ -76,7 +78,7 @@ static void leave(struct topic_seat *seat, enum member_end why)
     if (!topic)
         return;
     room = live_room_of(topic);
-    recording_disconnected(room, &(struct connection_end){ .type = CONNECTION_SERVER,
+    recording_disconnected(room, &(struct connection_end){ .type = seat->terms.type,
                                                            .id = seat->identity->id,
                                                            .number = seat->member.number,
                                                            .why = endings[why].word });
@@ -129,9 +131,14 @@ static const struct member_ops member_ops = {
     .on_rights = on_member_rights,
 };
 
-const struct identity *topic_seat_identity(struct member *member)
+const struct identity *topic_seat_identity(struct member *member,
+                                           enum connection_type *ret_type)
 {
-    return member->ops == &member_ops ? owner_of(member)->identity : NULL;
+    *ret_type = CONNECTION_WEBSOCKET;
+    if (member->ops != &member_ops)
+        return NULL;
+    *ret_type = owner_of(member)->terms.type;
+    return owner_of(member)->identity;
 }
 
 static enum err find_room(struct topic_seat *seat, struct live_room **ret)
@@ -154,16 +161,16 @@ static void join(struct topic_seat *seat, struct live_room *room)
     struct worker *worker = seat->worker;
 
     recording_connected(room,
-                        &(struct connection_start){ .type = CONNECTION_SERVER,
+                        &(struct connection_start){ .type = seat->terms.type,
                                                     .identity = seat->identity,
-                                                    .address = "gateway",
+                                                    .address = seat->terms.address,
                                                     .number = ++worker->connection_count,
                                                     .dialect = DIALECT_SLASH });
     topic_join(&room->room.topic, &seat->member,
                &(struct join){ .participant = room_participant(room, seat->identity),
                                .ops = &member_ops,
                                .routing = ROUTE_DIRECTED,
-                               .presence = PRESENCE_EACH,
+                               .presence = seat->terms.presence,
                                .dialect = DIALECT_SLASH,
                                .now_wall_ms = loop_wall_ms(worker->loop),
                                .number = worker->connection_count });
@@ -187,6 +194,16 @@ static void greet(struct topic_seat *seat, struct live_room *room)
         seat->worker->metrics.gaps++;
 }
 
+static const char *refusal_of(enum err err)
+{
+    switch (err) {
+    case ERR_CONFLICT: return "there is somebody of that id already";
+    case ERR_UNAVAILABLE: return "the server is stopping";
+    case ERR_OVERLOAD: return "there are too many topics or members";
+    default: return "it may not be there";
+    }
+}
+
 static void take_place(struct topic_seat *seat)
 {
     struct live_room *room = NULL;
@@ -195,6 +212,11 @@ static void take_place(struct topic_seat *seat)
     if (!err) {
         join(seat, room);
         greet(seat, room);
+        return;
+    }
+    if (seat->terms.sits_once) {
+        seat->is_over = true;
+        seat->ops->on_lost(seat->user, true, refusal_of(err));
         return;
     }
     log_warn("seat.refused", "id=%s topic=%s err=%s", LOG_TEXT(seat->identity->id),
@@ -277,9 +299,11 @@ static void tell_loss(struct topic_seat *seat)
     leave(seat, seat->why);
     seat->was_lost = false;
     seat->has_begun = false;
-    plan_return(seat);
-    if (had_begun)
-        seat->ops->on_lost(seat->user, false, endings[seat->why].why);
+    seat->is_over = seat->terms.sits_once;
+    if (!seat->is_over)
+        plan_return(seat);
+    if (had_begun || seat->is_over)
+        seat->ops->on_lost(seat->user, seat->is_over, endings[seat->why].why);
 }
 
 /* All that is told comes from here. */
@@ -289,7 +313,7 @@ static void step(struct topic_seat *seat)
     size_t size;
 
     seat->is_busy = true;
-    if (!seat->member.participant && !seat->was_lost)
+    if (!seat->member.participant && !seat->was_lost && !seat->is_over)
         take_place(seat);
     while (heard < TURN_BYTES && (size = hear_next(seat)))
         heard += size;
@@ -349,7 +373,10 @@ static enum err send(struct seat *self, struct str text)
     speaking_prepare(live_room_of(member_topic(&seat->member)), text.len);
     if (!topic_seat_is_taken(seat))
         return ERR_AGAIN;
-    seat->limits.depth = seat->worker->settings->admit.depth;
+    if (seat->terms.is_limited)
+        seat->limits = seat->worker->settings->admit;
+    else
+        seat->limits.depth = seat->worker->settings->admit.depth;
     judge(seat, text);
     return OK;
 }
@@ -367,14 +394,16 @@ static void fence(struct seat *self, uint64_t number)
 /* --- its life --- */
 
 struct topic_seat *topic_seat_open(struct worker *worker, struct str topic,
-                                   struct identity *identity, const struct seat_ops *ops,
-                                   void *user)
+                                   struct identity *identity,
+                                   const struct topic_seat_terms *terms,
+                                   const struct seat_ops *ops, void *user)
 {
     struct topic_seat *seat = xcalloc(1, sizeof(*seat) + topic.len);
 
     seat->seat = (struct seat){ .send = send, .fence = fence };
     seat->worker = worker;
     seat->identity = identity_ref(identity);
+    seat->terms = *terms;
     seat->hearing.run = on_task;
     seat->timer.on_fire = on_timer;
     seat->pause_ms = PAUSE_MIN_MS;
@@ -408,6 +437,11 @@ static bool lists_equal(struct str_list a, struct str_list b)
         if (!str_eq(a.items[i], b.items[i]))
             return false;
     return true;
+}
+
+struct str topic_seat_id(const struct topic_seat *seat)
+{
+    return seat->identity->id;
 }
 
 void topic_seat_set_identity(struct topic_seat *seat, struct identity *identity)

@@ -115,6 +115,15 @@ void identity_unref(struct identity *identity)
         free(block);
 }
 
+void identity_hash_unopened(struct str name, uint8_t ret[static SHA256_BYTES])
+{
+    uint8_t hash[SHA256_BYTES];
+
+    crypto_sha256(name, hash);
+    memset(ret, 0, SHA256_BYTES / 2);
+    memcpy(ret + SHA256_BYTES / 2, hash, SHA256_BYTES / 2);
+}
+
 uint64_t identity_lasts_ms(const struct identity *identity)
 {
     switch (identity->source) {

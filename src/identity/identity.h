@@ -59,6 +59,10 @@ static inline bool identity_is_from(const struct identity *identity, unsigned so
     return sources >> identity->source & 1;
 }
 
+/* The hash of a credential that nobody can present: no token has one that begins with 16
+ * zero bytes. The same name has the same one after a reload. */
+void identity_hash_unopened(struct str name, uint8_t ret[static SHA256_BYTES]);
+
 /* Until when what it may do lasts, and whatever it hands on: a token as long as it is
  * valid, a session as long as the token behind it, somebody invited as long as the
  * inviter. Wall clock; 0: for ever. */

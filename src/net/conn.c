@@ -45,6 +45,8 @@ void conn_watch(struct conn *conn)
 
     if (!is_held && !conn->has_ended)
         events |= EPOLLIN;
+    else if (is_held && conn->is_end_watched)
+        events |= EPOLLRDHUP;
     loop_fd_watch(loop_of(conn), &conn->io, events);
 }
 
@@ -260,9 +262,9 @@ static void receive(struct conn *conn)
 static void on_ready(struct loop_fd *io, uint32_t events)
 {
     struct conn *conn = CONTAINER_OF(io, struct conn, io);
-    bool is_gone = events & (EPOLLHUP | EPOLLERR);
+    bool is_gone = events & (EPOLLHUP | EPOLLERR | EPOLLRDHUP);
 
-    /* Nobody reads, and the peer reads no more: nothing but the end can come. */
+    /* Nobody reads, and the peer reads no more, or its end is all that is waited for. */
     if (is_gone && !(io->events & EPOLLIN)) {
         conn_close(conn, events & EPOLLERR ? ERR_IO : ERR_CLOSED);
         return;
@@ -299,9 +301,18 @@ void conn_pause_reads(struct conn *conn, bool is_paused)
     if (conn->is_read_paused == is_paused || conn->state == CONN_CLOSED)
         return;
     conn->is_read_paused = is_paused;
+    conn->is_end_watched = false;
     conn_watch(conn);
     if (!is_paused && (conn->rest || conn->ssl || conn->is_reading))
         conn_resume_later(conn);
+}
+
+void conn_watch_end(struct conn *conn)
+{
+    if (conn->is_end_watched || !conn->is_read_paused || conn->state == CONN_CLOSED)
+        return;
+    conn->is_end_watched = true;
+    conn_watch(conn);
 }
 
 size_t conn_unsent(const struct conn *conn)

@@ -86,6 +86,7 @@ struct conn {
     bool is_blocked;
     bool is_reading; /* inside on_bytes */
     bool is_read_paused;
+    bool is_end_watched;
     bool has_ended; /* the peer: no byte comes any more */
 };
 
@@ -118,6 +119,10 @@ void conn_pause_reads(struct conn *conn, bool is_paused);
 
 /* The peer has ended its side, read or not: asks the kernel, for who pauses reads. */
 bool conn_peer_has_ended(const struct conn *conn);
+
+/* While reads are paused, this time: when the peer ends its side, the connection closes,
+ * whatever is still to be sent. For owners that work for it alone, and for long. */
+void conn_watch_end(struct conn *conn);
 
 /* Sends what can still be pulled, shuts the sending side, waits up to 2 s for the peer to
  * close (bytes it still sends are dropped), then on_end. No further on_bytes. */

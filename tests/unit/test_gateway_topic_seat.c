@@ -149,17 +149,26 @@ static struct str on_after(void *user)
 static const struct seat_ops sitter_ops = { on_begin, on_text, on_judged, on_lost,
                                             on_after };
 
-static void sit(struct world *world, struct sitter *sitter, struct str id,
-                struct str capability)
+static const struct topic_seat_terms server_terms = { .type = CONNECTION_SERVER,
+                                                      .address = "gateway" };
+
+static void sit_on(struct world *world, struct sitter *sitter, struct str id,
+                   struct str capability, const struct topic_seat_terms *terms)
 {
     *sitter = (struct sitter){ .identity = identity_of(id, capability) };
     buf_init(&sitter->told, 1 << 20);
     buf_init(&sitter->last_told, 1 << 20);
     buf_init(&sitter->text, 1 << 20);
-    sitter->seat =
-        topic_seat_open(&world->worker, S("room"), sitter->identity, &sitter_ops, sitter);
+    sitter->seat = topic_seat_open(&world->worker, S("room"), sitter->identity, terms,
+                                   &sitter_ops, sitter);
     CHECK_INT(sitter->told.len, 0); /* nothing is told inside */
     turn(world);
+}
+
+static void sit(struct world *world, struct sitter *sitter, struct str id,
+                struct str capability)
+{
+    sit_on(world, sitter, id, capability, &server_terms);
 }
 
 static void sitter_done(struct sitter *sitter)
@@ -414,6 +423,86 @@ TEST(a_newer_one_of_the_same_id_replaces_it_and_it_waits)
     world_done(&world);
 }
 
+static const struct topic_seat_terms once_terms = { .type = CONNECTION_MCP,
+                                                    .address = "mcp",
+                                                    .presence = PRESENCE_OFF,
+                                                    .is_limited = true,
+                                                    .sits_once = true };
+
+TEST(who_sits_once_has_lost_the_place_for_good)
+{
+    struct sitter ann, bob, again;
+    struct world world;
+
+    world_init(&world, S("limits: { kick_bar: 1s }"));
+    sit(&world, &ann, S("ann"), S("chat"));
+    sit_on(&world, &bob, S("bob"), S("chat"), &once_terms);
+    CHECK_STR(told(&bob), S("begin 0\nsystem/welcome\n"));
+    room_kick(room_find(&world.worker, S("room")), S("bob"));
+    while (topic_seat_is_taken(bob.seat)) /* that becomes durable first */
+        loop_turn(world.worker.loop, 10);
+    turn(&world);
+    CHECK_STR(told(&bob), S("lost 1 it was removed from the topic\n"));
+    sit_on(&world, &again, S("bob"), S("chat"), &once_terms);
+    CHECK_STR(told(&again), S("lost 1 it may not be there\n")); /* barred */
+    pass(&world, 60'000);
+    turn(&world);
+    CHECK_STR(told(&bob), S(""));
+    CHECK_STR(told(&again), S(""));
+    CHECK_INT(say(&bob, "1", "\"kind\":\"chat\""), ERR_AGAIN);
+    sitter_done(&again);
+    sitter_done(&ann);
+    sitter_done(&bob);
+    world_done(&world);
+}
+
+TEST(presence_is_told_as_the_terms_say)
+{
+    struct sitter ann, bob, eve;
+    struct world world;
+
+    world_init(&world, S("{}"));
+    sit(&world, &ann, S("ann"), S("chat"));
+    sit_on(&world, &bob, S("bob"), S("chat"), &once_terms);
+    (void)told(&bob);
+    sit(&world, &eve, S("eve"), S("chat"));
+    CHECK_INT(say(&eve, "1", "\"kind\":\"chat\""), OK);
+    turn(&world);
+    CHECK_STR(told(&bob), S("chat\n"));
+    sitter_done(&eve);
+    sitter_done(&ann);
+    sitter_done(&bob);
+    world_done(&world);
+}
+
+TEST(rates_hold_for_seats_that_are_limited)
+{
+    struct sitter ann, bob;
+    struct world world;
+
+    world_init(&world, S("limits: { rate_messages: 1/s, burst: 1s }"));
+    sit(&world, &ann, S("ann"), S("chat"));
+    sit_on(&world, &bob, S("bob"), S("chat"), &once_terms);
+    (void)told(&ann);
+    (void)told(&bob);
+    CHECK_INT(say(&bob, "1", "\"kind\":\"chat\""), OK);
+    CHECK_INT(say(&bob, "2", "\"kind\":\"chat\""), OK);
+    turn(&world);
+    CHECK_STR(told(&bob), S("system/error\n"));
+    CHECK(memmem(bob.text.ptr, bob.text.len, "rate_limited", 12) != NULL);
+    for (int i = 0; i < 10; i++) {
+        char id[16];
+
+        (void)snprintf(id, sizeof(id), "a%d", i);
+        CHECK_INT(say(&ann, id, "\"kind\":\"chat\""), OK);
+    }
+    turn(&world);
+    CHECK(memmem(ann.told.ptr, ann.told.len, "system/error", 12) == NULL);
+    sitter_done(&ann);
+    sitter_done(&bob);
+    world_done(&world);
+}
+
 TEST(another_identity_has_other_rights_and_a_welcome)
 {
     struct sitter ann, bob;
@@ -547,8 +636,8 @@ static void echo_init(struct world *world, struct echo *echo, struct str id)
 
     *echo = (struct echo){ .world = world };
     buf_init(&echo->result, 4096);
-    echo->seat =
-        topic_seat_open(&world->worker, S("room"), identity, &echo_seat_ops, echo);
+    echo->seat = topic_seat_open(&world->worker, S("room"), identity, &server_terms,
+                                 &echo_seat_ops, echo);
     echo->occupant = occupant_new(
         topic_seat_of(echo->seat),
         &(struct occupant_settings){ .id_prefix = id,

@@ -486,6 +486,49 @@ TEST(writing_to_a_peer_that_is_gone_ends_with_an_error)
     stage_close(&stage);
 }
 
+TEST(the_end_of_a_peer_is_noticed_while_reads_are_paused_if_that_is_wanted)
+{
+    struct stage stage;
+
+    stage_open(&stage);
+    conn_pause_reads(&stage.peer.conn, true);
+    say(&stage, S("the next request"));
+    turns(&stage, 2);
+    CHECK_INT(stage.peer.ends, 0);
+    conn_watch_end(&stage.peer.conn);
+    turns(&stage, 2);
+    CHECK_INT(stage.peer.ends, 0); /* what it sends meanwhile is no end */
+    CHECK_INT(shutdown(stage.far, SHUT_WR), 0);
+    turns(&stage, 3);
+    CHECK_INT(stage.peer.ends, 1);
+    CHECK_INT(stage.peer.why, ERR_CLOSED);
+    stage_close(&stage);
+}
+
+TEST(a_peer_that_ended_its_side_gets_its_answer_where_its_end_is_not_watched)
+{
+    struct stage stage;
+    struct buf heard;
+
+    stage_open(&stage);
+    buf_init(&heard, MIB);
+    conn_watch_end(&stage.peer.conn); /* nothing is paused */
+    conn_pause_reads(&stage.peer.conn, true);
+    conn_watch_end(&stage.peer.conn);
+    conn_pause_reads(&stage.peer.conn, false);
+    conn_pause_reads(&stage.peer.conn, true);
+    CHECK_INT(shutdown(stage.far, SHUT_WR), 0);
+    turns(&stage, 3);
+    CHECK_INT(stage.peer.ends, 0);
+    stage.peer.output = S("answer");
+    conn_wake(&stage.peer.conn);
+    turns(&stage, 2);
+    (void)hear(&stage, &heard);
+    CHECK_STR(buf_str(&heard), S("answer"));
+    stage_close(&stage);
+    buf_done(&heard);
+}
+
 TEST(closing_twice_ends_once_and_later)
 {
     struct stage stage;
