@@ -143,7 +143,7 @@ static void decide(struct exchange *x, auth_done on_done)
         access = ACCESS_PUBLIC;
     if (access != ACCESS_PUBLIC && !x->identity)
         on_done(x, ERR_UNAUTHORIZED, "A bearer token is needed.");
-    else if (access != ACCESS_PUBLIC && access != ACCESS_IDENTITY &&
+    else if ((access == ACCESS_LOOPBACK || access == ACCESS_ADMIN) &&
              !x->identity->is_admin)
         on_done(x, ERR_FORBIDDEN, "This needs the role of an administrator.");
     else
@@ -194,8 +194,13 @@ static bool is_throttled(const struct exchange *x)
 
 static void without_credential(struct exchange *x, auth_done on_done)
 {
+    struct identity *anonymous = x->worker->settings->anonymous;
+
     if (exchange_peer(x)->is_trusted)
         x->identity = identity_ref(gateway_local_identity(x->worker->gateway));
+    else if (x->route->access == ACCESS_MCP && anonymous &&
+             identity_may_enter(anonymous, x->topic) && origin_is_this_machine(x))
+        x->identity = identity_ref(anonymous);
     decide(x, on_done);
 }
 

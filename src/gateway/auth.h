@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who is it? Resolves the credential of an exchange: bearer token or ticket; without one
- * whoever comes by the local socket is the administrator. May finish at once or later;
- * the answer always comes through `on_done`.
+ * whoever comes by the local socket is the administrator, and who comes by MCP from this
+ * machine is who the configuration says he is, if it says so. May finish at once or
+ * later; the answer always comes through `on_done`.
  */
 #pragma once
 

@@ -157,6 +157,8 @@ void gateway_quiet_workers(struct gateway *gateway)
         visit_abort(NULL, &(struct gather_part){ .worker = &gateway->workers[i] });
     }
     last_turns(gateway);
+    for (size_t i = 0; i < gateway->worker_count; i++)
+        worker_end_halls(&gateway->workers[i]);
     for (size_t i = 1; i < gateway->worker_count; i++)
         recorder_close(&gateway->workers[i]);
     if (gateway->worker_count && gateway->has_started)

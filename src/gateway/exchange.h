@@ -28,12 +28,20 @@ enum access {
     ACCESS_LOOPBACK, /* without a credential from this machine, else an admin's */
     ACCESS_IDENTITY,
     ACCESS_ADMIN, /* asks for the role */
+    ACCESS_MCP,   /* a credential, or whoever the configuration lets in without one */
 };
 
 /* Which worker answers: any, the one where the topic lives that the request names, or on
  * which the MCP server sits that it names, or the first, where administrative changes are
  * put in one order. */
-enum place { ANYWHERE, AT_FIRST_WORKER, TOPIC_IN_PATH, TOPIC_IN_QUERY, SERVER_IN_PATH };
+enum place {
+    ANYWHERE,
+    AT_FIRST_WORKER,
+    TOPIC_IN_PATH,
+    TOPIC_IN_QUERY,
+    TOPIC_OF_MCP, /* that of the configuration */
+    SERVER_IN_PATH,
+};
 
 enum { ROUTE_PARAMS = 2 };
 

@@ -6,6 +6,7 @@
 #include "gateway/doors.h"
 #include "gateway/export.h"
 #include "gateway/gateway.h"
+#include "gateway/mcp_halls.h"
 #include "gateway/offenders.h"
 #include "gateway/page.h"
 #include "gateway/room.h"
@@ -74,6 +75,7 @@ static void visit_metrics(struct gather *gather, struct gather_part *part)
     mine->metrics = part->worker->metrics;
     mine->metrics.topics = part->worker->rooms.count;
     servers_count(part->worker->servers, &mine->metrics);
+    mcp_halls_count(part->worker->halls, &mine->metrics);
     LIST_FOREACH(room, &part->worker->recorder.held_rooms, held_link)
         mine->metrics.held_bytes += topic_held_bytes(&room->room.topic);
     arena_init(&mine->texts, SAMPLE_BYTES);

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "gateway/auth.h"
+#include "gateway/cors.h"
 #include "gateway/exchange.h"
 #include "gateway/gateway.h"
 #include "gateway/http_priv.h"
@@ -247,15 +248,6 @@ enum err exchange_param(struct exchange *x, struct str name, struct str *ret)
 
 /* --- answering --- */
 
-static void write_cors(const struct exchange *x, struct buf *out)
-{
-    if (x->allowed_origin.len == 0)
-        return;
-    buf_put(out, S("Access-Control-Allow-Origin: "));
-    buf_put(out, x->allowed_origin);
-    buf_put(out, S("\r\nVary: Origin\r\n"));
-}
-
 void http_wake(struct http_client *client)
 {
     set_deadline(client, limits_of(client)->body_timeout_ms);
@@ -287,7 +279,7 @@ void http_answer_head(struct exchange *x, struct http_response *res)
     if (!x->request.keeps_alive)
         client->closes_after = true;
     buf_init(&headers, 8192);
-    write_cors(x, &headers);
+    cors_write(x, &headers);
     buf_put(&headers, res->extra);
     res->extra = buf_str(&headers);
     res->is_head = x->request.method == HTTP_HEAD;
@@ -453,14 +445,9 @@ static void answer_options(struct exchange *x, const struct buf *allow)
 {
     struct buf headers;
 
-    buf_init(&headers, 1024);
+    buf_init(&headers, 8192);
     buf_putf(&headers, "Allow: %.*s\r\n", (int)allow->len, allow->ptr);
-    if (x->allowed_origin.len)
-        buf_putf(&headers,
-                 "Access-Control-Allow-Methods: %.*s\r\n"
-                 "Access-Control-Allow-Headers: authorization, content-type\r\n"
-                 "Access-Control-Max-Age: 600\r\n",
-                 (int)allow->len, allow->ptr);
+    cors_write_options(x, buf_str(allow), &headers);
     answer(x, &(struct http_response){ .status = 204, .extra = buf_str(&headers) });
     buf_done(&headers);
 }
@@ -475,6 +462,10 @@ static bool find_route(struct exchange *x)
 
     buf_init(&allow, 256);
     route = route_find(method, req->path, x->params, &allow);
+    if (str_starts(req->path, S("/mcp")) && !x->worker->settings->config->mcp.open) {
+        buf_clear(&allow);
+        route = NULL;
+    }
     x->route = route;
     if (!route && method == HTTP_OPTIONS && allow.len)
         answer_options(x, &allow);
@@ -484,22 +475,48 @@ static bool find_route(struct exchange *x)
     return route != NULL;
 }
 
+/* What the request says of a topic; ptr NULL: its route has none. ERR_BAD_REQUEST. That
+ * of the settings is copied: others may be in force before the body has come. */
+static enum err read_topic(struct exchange *x, struct str *ret)
+{
+    *ret = (struct str){};
+    switch (x->route->place) {
+    case ANYWHERE:
+    case AT_FIRST_WORKER:
+    case SERVER_IN_PATH: return OK;
+    case TOPIC_IN_PATH: *ret = x->params[0]; return OK;
+    case TOPIC_OF_MCP:
+        *ret = arena_str(&x->arena, x->worker->settings->config->mcp.topic);
+        break;
+    case TOPIC_IN_QUERY:
+        if (exchange_param(x, S("topic"), ret))
+            return ERR_BAD_REQUEST;
+        break;
+    }
+    if (!ret->ptr)
+        *ret = S("");
+    return OK;
+}
+
 /* The topic that the route names; false if that already answered. */
 static bool find_topic(struct exchange *x)
 {
-    if (x->route->place != TOPIC_IN_PATH && x->route->place != TOPIC_IN_QUERY)
-        return true;
-    x->topic = x->params[0];
-    if (x->route->place == TOPIC_IN_QUERY && exchange_param(x, S("topic"), &x->topic)) {
+    struct str topic;
+
+    if (read_topic(x, &topic)) {
         exchange_fail(x, ERR_BAD_REQUEST, "The query cannot be read.");
         return false;
     }
-    if (topic_name_is_valid(x->topic))
+    x->topic = topic;
+    if (!topic.ptr || topic_name_is_valid(topic))
         return true;
-    exchange_fail(
-        x, ERR_BAD_REQUEST,
-        "A topic is 1 to 128 characters of A-Z a-z 0-9 . _ ~ - and does not begin "
-        "with a dot.");
+    if (x->route->place == TOPIC_OF_MCP)
+        exchange_fail(x, ERR_NOT_FOUND, "Name a topic: /mcp/TOPIC.");
+    else
+        exchange_fail(
+            x, ERR_BAD_REQUEST,
+            "A topic is 1 to 128 characters of A-Z a-z 0-9 . _ ~ - and does not begin "
+            "with a dot.");
     return false;
 }
 
@@ -508,7 +525,7 @@ static bool limit_stranger(struct exchange *x)
 {
     enum access access = x->route->access;
 
-    if (access == ACCESS_IDENTITY || access == ACCESS_ADMIN)
+    if (access == ACCESS_IDENTITY || access == ACCESS_ADMIN || access == ACCESS_MCP)
         return true;
     if (http_body_init(&x->body_reader, &x->request, STRANGER_BODY) == OK)
         return true;
@@ -533,7 +550,8 @@ static struct worker *home_of(const struct exchange *x)
     case ANYWHERE: break;
     case AT_FIRST_WORKER: return gateway_worker(gateway, 0);
     case TOPIC_IN_PATH:
-    case TOPIC_IN_QUERY: return worker_of_topic(gateway, x->topic);
+    case TOPIC_IN_QUERY:
+    case TOPIC_OF_MCP: return worker_of_topic(gateway, x->topic);
     case SERVER_IN_PATH: return home_of_server(x);
     }
     return x->worker;

@@ -49,6 +49,19 @@
     X(server_errors,        counter, "moot_server_errors_total",        "Requests that ended with an error.") \
     X(server_restarts,      counter, "moot_server_restarts_total",      "Times that an MCP server was started again.") \
     X(server_questions,     counter, "moot_server_questions_total",     "Questions that MCP servers asked participants.") \
+    X(mcp_halls,            gauge,   "moot_mcp_topics",                 "Topics that are used by MCP now.") \
+    X(mcp_clients,          gauge,   "moot_mcp_clients",                "Credentials that are here by MCP now, in each topic.") \
+    X(mcp_sessions,         gauge,   "moot_mcp_sessions",               "Sessions of MCP clients of 2025-11-25 and older.") \
+    X(mcp_streams,          gauge,   "moot_mcp_streams",                "Requests and streams of MCP clients under way, or kept to be resumed.") \
+    X(mcp_waiting,          gauge,   "moot_mcp_calls_waiting",          "Calls of MCP clients under way, those that wait for a decision included.") \
+    X(mcp_requests,         counter, "moot_mcp_requests_total",         "Requests of MCP clients.") \
+    X(mcp_calls,            counter, "moot_mcp_calls_total",            "Calls of MCP clients that were made.") \
+    X(mcp_proposals,        counter, "moot_mcp_proposals_total",        "Calls of MCP clients that became proposals.") \
+    X(mcp_joined,           counter, "moot_mcp_joined_total",           "Calls that joined one that waited already.") \
+    X(mcp_refused,          counter, "moot_mcp_refused_total",          "Calls of what is not there for who called.") \
+    X(mcp_questions,        counter, "moot_mcp_questions_total",        "Questions that MCP clients were asked.") \
+    X(mcp_parked,           counter, "moot_mcp_parked_total",           "Calls that waited for a client to come back with answers.") \
+    X(mcp_resumed,          counter, "moot_mcp_resumed_total",          "Streams that were resumed, and sessions of before a restart.") \
     X(topics,               gauge,   "moot_topics",                     "Topics that exist now.") \
     X(members,              gauge,   "moot_members",                    "Members present in topics now.") \
     X(http_connections,     gauge,   "moot_http_connections",           "HTTP connections open now.")

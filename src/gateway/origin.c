@@ -27,13 +27,20 @@ static bool is_listed(const struct config_strs *list, struct str text)
     return false;
 }
 
+static bool is_loopback_name(struct str name)
+{
+    static const struct str names[] = { S("localhost"), S("127.0.0.1"), S("[::1]") };
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (str_ieq(name, names[i]))
+            return true;
+    return false;
+}
+
 static bool is_own_name(const struct config *config, struct str name)
 {
-    static const struct str always[] = { S("localhost"), S("127.0.0.1"), S("[::1]") };
-
-    for (size_t i = 0; i < COUNT(always); i++)
-        if (str_ieq(name, always[i]))
-            return true;
+    if (is_loopback_name(name))
+        return true;
     for (size_t i = 0; i < config->listen.count; i++)
         if (str_ieq(name, without_port(config->listen.items[i])))
             return true;
@@ -144,4 +151,33 @@ bool origin_is_hidden(const struct exchange *x)
 
     (void)http_header_find(&x->request, S("Origin"), &count);
     return count == 0 && (str_eq(site, S("cross-site")) || str_eq(site, S("same-site")));
+}
+
+/* Headers that proxies add. */
+static bool is_of_proxy(struct str name)
+{
+    static const struct str names[] = { S("forwarded"), S("via"), S("x-real-ip") };
+    static const struct str prefix = { "x-forwarded-", 12 };
+
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (str_ieq(name, names[i]))
+            return true;
+    return name.len >= prefix.len && str_ieq(str_slice(name, 0, prefix.len), prefix);
+}
+
+/* HTTP/1.0 is what nginx speaks to who is behind it where nothing is said; no program of
+ * today does by itself. */
+bool origin_is_this_machine(const struct exchange *x)
+{
+    const struct net_peer *peer = exchange_peer(x);
+    const struct http_request *req = &x->request;
+
+    if (req->minor_version == 0)
+        return false;
+    for (size_t i = 0; i < req->header_count; i++)
+        if (is_of_proxy(req->headers[i].name))
+            return false;
+    return !peer->is_local && net_is_loopback(str_of(peer->address)) &&
+           is_loopback_name(without_port(req->host)) && x->allowed_origin.len == 0 &&
+           !origin_is_hidden(x);
 }

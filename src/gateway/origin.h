@@ -19,6 +19,11 @@ enum err origin_check(struct exchange *x, const char **ret_why);
 enum err origin_for_browser(const struct exchange *x, struct str said, struct buf *out,
                             const char **ret_why);
 
+/* Whoever asks is a program of this machine, or a page that came from here: the address
+ * and the name it called are loopback ones, nothing says that a proxy stands between, and
+ * no page of another site asks. After origin_check(). */
+bool origin_is_this_machine(const struct exchange *x);
+
 /* A browser asks on behalf of a page of another site without naming it, as for an image
  * or a frame: such a page can show a credential, a wrong one, but has no use for it. */
 bool origin_is_hidden(const struct exchange *x);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every path this server answers, one row each. */
 #include "gateway/doors.h"
+#include "gateway/mcp_halls.h"
 #include "gateway/servers.h"
 #include "gateway/ws_door.h"
 
@@ -46,6 +47,12 @@ static const struct route routes[] = {
     { HTTP_GET,    S("/admin/audit/origin"),                 ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_audit_origin },
     { HTTP_POST,   S("/admin/reload"),                       ACCESS_ADMIN,    AT_FIRST_WORKER, S("config.reload"),       false, admin_reload },
     { HTTP_POST,   S("/admin/link"),                         ACCESS_ADMIN,    ANYWHERE,        S("link.create"),         false, admin_link },
+    { HTTP_POST,   S("/mcp/{}"),                             ACCESS_MCP,      TOPIC_IN_PATH,   S(""),                    false, mcp_post },
+    { HTTP_GET,    S("/mcp/{}"),                             ACCESS_MCP,      TOPIC_IN_PATH,   S(""),                    false, mcp_get },
+    { HTTP_DELETE, S("/mcp/{}"),                             ACCESS_MCP,      TOPIC_IN_PATH,   S(""),                    false, mcp_delete },
+    { HTTP_POST,   S("/mcp"),                                ACCESS_MCP,      TOPIC_OF_MCP,    S(""),                    false, mcp_post },
+    { HTTP_GET,    S("/mcp"),                                ACCESS_MCP,      TOPIC_OF_MCP,    S(""),                    false, mcp_get },
+    { HTTP_DELETE, S("/mcp"),                                ACCESS_MCP,      TOPIC_OF_MCP,    S(""),                    false, mcp_delete },
     { HTTP_GET,    S("/healthz"),                            ACCESS_PUBLIC,   ANYWHERE,        S(""),                    false, health_get },
     { HTTP_GET,    S("/readyz"),                             ACCESS_PUBLIC,   ANYWHERE,        S(""),                    false, ready_get },
     { HTTP_GET,    S("/metrics"),                            ACCESS_LOOPBACK, ANYWHERE,        S(""),                    false, metrics_get },

@@ -333,9 +333,10 @@ static struct identity *find_unwanted(const struct servers *servers)
 
     MAP_FOREACH(identity, &servers->worker->tokens.by_hash) {
         struct str name = identity->token_name;
+        struct str what = str_cut(&name, ':');
 
-        (void)str_cut(&name, ':');
-        if (identity->source == FROM_SERVER && !servers_find_wanted(servers, name))
+        if (identity->source == FROM_SERVER && str_eq(what, S("server")) &&
+            !servers_find_wanted(servers, name))
             return identity_ref(identity);
     }
     return NULL;

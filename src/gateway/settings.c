@@ -20,6 +20,7 @@ enum {
     DAY_MS = 24 * 3600 * 1000,
     ARENA_BYTES = 64 << 20,
     NAMES_BYTES = 4096,
+    OUR_IDENTITIES = 2, /* besides those of tokens */
 };
 
 static struct str_list list_of(const struct config_strs *strs)
@@ -93,17 +94,16 @@ void settings_put_profiles(const struct settings *settings, struct buf *out)
         buf_putf(out, ", " STR_FMT, STR_ARG(settings->config->profiles.items[i].name));
 }
 
-static enum err no_profile(const struct settings *settings,
-                           const struct config_token *token,
-                           struct config_problem *problem)
+static enum err no_profile(const struct settings *settings, struct config_mark mark,
+                           struct str name, struct config_problem *problem)
 {
     CLEANUP(buf_done) struct buf known;
 
     buf_init(&known, NAMES_BYTES);
     settings_put_profiles(settings, &known);
-    return config_fail(settings->config, token->profile_mark, problem,
+    return config_fail(settings->config, mark, problem,
                        "there is no profile \"" STR_FMT "\"; there are: %s",
-                       STR_ARG(token->profile), buf_cstr(&known));
+                       STR_ARG(name), buf_cstr(&known));
 }
 
 /* What a token entry stands for, its profile resolved. */
@@ -114,7 +114,7 @@ static enum err template_of(const struct settings *settings,
     struct profile profile = {};
 
     if (token->profile.len && !settings_profile(settings, token->profile, &profile))
-        return no_profile(settings, token, problem);
+        return no_profile(settings, token->profile_mark, token->profile, problem);
     *ret = (struct identity){
         .id = token->id,
         .token_name = token->name.len ? token->name : token->id,
@@ -160,7 +160,8 @@ static enum err add_tokens(struct settings *settings, struct config_problem *pro
 {
     const struct config *config = settings->config;
 
-    settings->identities = xcalloc(config->tokens.count, sizeof(struct identity *));
+    settings->identities =
+        xcalloc(config->tokens.count + OUR_IDENTITIES, sizeof(struct identity *));
     for (size_t i = 0; i < config->tokens.count; i++) {
         enum err err = add_token(settings, &config->tokens.items[i], problem);
 
@@ -168,6 +169,81 @@ static enum err add_tokens(struct settings *settings, struct config_problem *pro
             return err;
     }
     return OK;
+}
+
+static enum err add_own(struct settings *settings, struct identity *template,
+                        struct config_mark mark, struct config_problem *problem)
+{
+    const char *why = "";
+
+    template->created_ms = clock_wall_ms();
+    identity_hash_unopened(template->token_name, template->token_hash);
+    if (identity_check(template, &why))
+        return config_fail(settings->config, mark, problem, "%s", why);
+    settings->identities[settings->identity_count++] = identity_new(template);
+    return OK;
+}
+
+static enum err add_anonymous(struct settings *settings, struct config_problem *problem)
+{
+    const struct config_anonymous *said = &settings->config->mcp.anonymous;
+    struct profile profile = {};
+    enum err err;
+
+    if (said->id.len == 0)
+        return OK;
+    if (!settings_profile(settings, said->profile, &profile))
+        return no_profile(settings, said->profile_mark, said->profile, problem);
+    if (profile.is_admin)
+        return config_fail(settings->config, said->profile_mark, problem,
+                           "whoever comes without a token is no administrator");
+    err = add_own(settings,
+                  &(struct identity){ .id = said->id,
+                                      .token_name = S("mcp:anonymous"),
+                                      .topics = list_of(&said->topics),
+                                      .capabilities = profile.capabilities,
+                                      .profile = said->profile,
+                                      .type = profile.type,
+                                      .source = FROM_CONFIG },
+                  said->mark, problem);
+    if (!err)
+        settings->anonymous = settings->identities[settings->identity_count - 1];
+    return err;
+}
+
+/* Who asks participants what they offer; in every topic that is used by MCP. */
+static enum err add_concierge(struct settings *settings, struct config_problem *problem)
+{
+    static const struct str everywhere[] = { S("*") };
+    static const struct str asks[] = { S("mcp/request:initialize"),
+                                       S("mcp/request:*/list") };
+    enum err err = add_own(settings,
+                           &(struct identity){ .id = settings->config->mcp.id,
+                                               .token_name = S("mcp:concierge"),
+                                               .topics = { everywhere, 1 },
+                                               .capabilities = { asks, COUNT(asks) },
+                                               .type = TYPE_SERVICE,
+                                               .source = FROM_SERVER },
+                           settings->config->mcp.id_mark, problem);
+
+    if (!err)
+        settings->concierge = settings->identities[settings->identity_count - 1];
+    return err;
+}
+
+static enum err lay_out_mcp(struct settings *settings, struct config_problem *problem)
+{
+    const struct config_mcp *mcp = &settings->config->mcp;
+    enum err err;
+
+    if (!mcp->open)
+        return OK;
+    if (mcp->topic.len && !topic_name_is_valid(mcp->topic))
+        return config_fail(settings->config, mcp->topic_mark, problem,
+                           "a topic cannot be called \"" STR_FMT "\"",
+                           STR_ARG(mcp->topic));
+    err = add_anonymous(settings, problem);
+    return err ? err : add_concierge(settings, problem);
 }
 
 /* So that whatever may be sent can be proposed. */
@@ -211,6 +287,7 @@ static void lay_out_room(const struct config *config, const struct config_topic 
         .audit = (enum audit_mode)topic->audit,
         .presence_delay_ms = topic->presence_delay_ms,
         .takes_dotted = topic->dialects == CONFIG_DIALECTS_BOTH,
+        .may_self_approve = topic->self_approve,
     };
 }
 
@@ -357,6 +434,8 @@ enum err settings_new(struct config *config, struct settings **ret,
         err = lay_out_rooms(settings, problem);
     if (!err)
         err = add_tokens(settings, problem);
+    if (!err)
+        err = lay_out_mcp(settings, problem);
     if (!err)
         err = record_rules_check(config, problem);
     if (!err)

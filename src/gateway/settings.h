@@ -41,6 +41,7 @@ struct room_settings {
     enum audit_mode audit;
     uint64_t presence_delay_ms;
     bool takes_dotted; /* members of the dotted dialect */
+    bool may_self_approve;
 };
 
 struct settings {
@@ -54,7 +55,9 @@ struct settings {
     size_t named_count;
     struct identity **identities; /* the configuration's tokens */
     size_t identity_count;
-    struct tls *tls; /* NULL: plain */
+    struct identity *anonymous; /* one of them, or NULL: by MCP, without a credential */
+    struct identity *concierge; /* likewise, NULL where MCP is closed: mcp_halls.h */
+    struct tls *tls;            /* NULL: plain */
     struct export_targets exports;
     struct server_list *servers;  /* MCP servers of the configuration */
     struct registries registries; /* of their packages */

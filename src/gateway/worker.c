@@ -7,6 +7,7 @@
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
 #include "gateway/http_door.h"
+#include "gateway/mcp_halls.h"
 #include "gateway/recording.h"
 #include "gateway/room.h"
 #include "gateway/servers.h"
@@ -33,6 +34,7 @@ static void on_sweep(struct loop_timer *timer)
     state_sweep(worker);
     standings_sweep(&worker->standings, loop_now_ms(worker->loop));
     ws_close_expired(worker);
+    mcp_halls_sweep(worker->halls);
     worker_forget_strangers(worker);
     loop_timer_set(worker->loop, timer, SWEEP_MS);
 }
@@ -97,6 +99,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
     for (size_t i = 0; i < settings->identity_count; i++)
         token_table_add(&worker->tokens, settings->identities[i]);
     worker->servers = servers_new(worker, gateway_data(gateway));
+    worker->halls = mcp_halls_new(worker);
     loop_timer_set(worker->loop, &worker->sweep_timer, SWEEP_MS);
 }
 
@@ -112,6 +115,12 @@ static void free_rooms(struct worker *worker)
     }
 }
 
+void worker_end_halls(struct worker *worker)
+{
+    mcp_halls_free(worker->halls);
+    worker->halls = NULL;
+}
+
 void worker_end_servers(struct worker *worker)
 {
     servers_free(worker->servers);
@@ -120,6 +129,7 @@ void worker_end_servers(struct worker *worker)
 
 void worker_done(struct worker *worker)
 {
+    worker_end_halls(worker);
     worker_end_servers(worker);
     free_rooms(worker);
     recorder_done(worker);
@@ -165,6 +175,7 @@ static struct identity *find_session(const struct worker *worker, struct str id)
 static size_t end_credential(struct worker *worker, const struct identity *identity)
 {
     (void)token_table_remove(&worker->tokens, identity->token_hash);
+    mcp_halls_recheck(worker->halls, identity);
     return ws_close_token(worker, identity->token_hash);
 }
 
@@ -275,7 +286,7 @@ static void replace_config_tokens(struct worker *worker, const struct settings *
         const struct identity *is =
             token_table_find_hash(&worker->tokens, was->token_hash);
 
-        if (!is)
+        if (!is || is == was) /* of our own, and no longer wanted */
             (void)end_token(worker, was);
         else if (was->is_admin && !is->is_admin)
             (void)end_descendants(worker, was->id); /* they have the role still */
@@ -315,6 +326,7 @@ void worker_apply(struct worker *worker, struct settings *settings)
     MAP_FOREACH(room, &worker->rooms)
         room_tell_validation(room); /* those who may stay */
     servers_apply(worker->servers);
+    mcp_halls_apply(worker->halls);
     settings_unref(old);
 }
 
@@ -328,6 +340,7 @@ void worker_drain(struct worker *worker)
     worker->listener_count = 0;
     ws_close_all(worker, WS_CODE_GOING_AWAY, S("the server is stopping"));
     servers_leave(worker->servers);
+    mcp_halls_drain(worker->halls);
     http_drain(worker);
 }
 

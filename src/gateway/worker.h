@@ -35,7 +35,8 @@
 #include "ws/deflate.h"
 
 struct gateway;
-struct servers; /* servers.h */
+struct mcp_halls; /* mcp_halls.h */
+struct servers;   /* servers.h */
 
 /* How frames look on a WebSocket: plain, and compressed where it pays. */
 struct ws_encoding {
@@ -89,6 +90,7 @@ struct worker {
     uint64_t rights_due_ms;                /* and when, wall clock; see moderation.h */
     struct recorder recorder;
     struct servers *servers; /* MCP servers that sit in its topics */
+    struct mcp_halls *halls; /* its topics as MCP servers; NULL: at the end */
     struct metrics metrics;
     uint64_t connection_count; /* names connections */
     bool is_draining;
@@ -98,6 +100,9 @@ struct worker {
 void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
                  struct settings *settings);
 void worker_done(struct worker *worker);
+
+/* Before that, while the record can still be told: MCP clients leave. */
+void worker_end_halls(struct worker *worker);
 
 /* Before that: whatever of MCP servers is left ends, and their spawner can be closed. */
 void worker_end_servers(struct worker *worker);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/doors.h"
+#include "gateway/mcp_halls.h"
 #include "gateway/ws_door.h"
 #include "harness.h"
 
@@ -37,6 +38,12 @@ TEST(every_route_is_found_with_its_handler_access_and_place)
         { HTTP_POST,   S("/admin/members/m/resume"),       admin_resume,       ACCESS_ADMIN,    AT_FIRST_WORKER, S("m") },
         { HTTP_POST,   S("/admin/reload"),                 admin_reload,       ACCESS_ADMIN,    AT_FIRST_WORKER, {} },
         { HTTP_POST,   S("/admin/link"),                   admin_link,         ACCESS_ADMIN,    ANYWHERE,        {} },
+        { HTTP_POST,   S("/mcp/t"),                        mcp_post,           ACCESS_MCP,      TOPIC_IN_PATH,   S("t") },
+        { HTTP_GET,    S("/mcp/t"),                        mcp_get,            ACCESS_MCP,      TOPIC_IN_PATH,   S("t") },
+        { HTTP_DELETE, S("/mcp/t"),                        mcp_delete,         ACCESS_MCP,      TOPIC_IN_PATH,   S("t") },
+        { HTTP_POST,   S("/mcp"),                          mcp_post,           ACCESS_MCP,      TOPIC_OF_MCP,    {} },
+        { HTTP_GET,    S("/mcp"),                          mcp_get,            ACCESS_MCP,      TOPIC_OF_MCP,    {} },
+        { HTTP_DELETE, S("/mcp"),                          mcp_delete,         ACCESS_MCP,      TOPIC_OF_MCP,    {} },
         { HTTP_GET,    S("/healthz"),                      health_get,         ACCESS_PUBLIC,   ANYWHERE,        {} },
         { HTTP_GET,    S("/readyz"),                       ready_get,          ACCESS_PUBLIC,   ANYWHERE,        {} },
         { HTTP_GET,    S("/metrics"),                      metrics_get,        ACCESS_LOOPBACK, ANYWHERE,        {} },

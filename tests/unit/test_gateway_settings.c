@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "audit/redact.h"
 #include "base/cleanup.h"
 #include "gateway/record_rules.h"
@@ -51,7 +53,9 @@ TEST(without_a_file_everything_has_its_default)
     CHECK_INT(settings->http.target_bytes, 8 << 10);
     CHECK_INT(settings->ws.message_bytes, 1 << 20);
     CHECK(settings->ws.refuses_binary);
-    CHECK_INT(settings->identity_count, 0);
+    CHECK_INT(settings->identity_count, 1); /* our own, for MCP */
+    CHECK(settings->identities[0] == settings->concierge);
+    CHECK(settings->anonymous == NULL);
     CHECK(settings->tls == NULL);
     settings_unref(settings);
 }
@@ -186,7 +190,7 @@ TEST(tokens_become_identities_with_their_profiles_resolved)
         "  - { token: secret-b, id: bare, capabilities: [{ kind: 'x/*', payload: {} }] }\n"));
     uint8_t hash[SHA256_BYTES];
 
-    CHECK_INT(settings->identity_count, COUNT(cases));
+    CHECK_INT(settings->identity_count, COUNT(cases) + 1); /* and our own */
     FOR_EACH_CASE(c, cases) {
         const struct identity *identity = settings->identities[test_case];
 
@@ -334,4 +338,66 @@ TEST(each_named_topic_has_its_retention_and_all_others_one)
     CHECK(!audit_redactor_is_empty(audit->redactor));
     store_audit_free(audit);
     settings_unref(settings);
+}
+
+TEST(whoever_comes_by_mcp_without_a_token_is_who_the_configuration_says)
+{
+    static const uint8_t zeros[SHA256_BYTES / 2];
+    struct settings *settings =
+        load(S("mcp: { topic: room, id: door,\n"
+               "  anonymous: { id: guest, profile: reader, topics: [room, 'a*'] } }\n"
+               "topics: { named: { room: { self_approve: on } } }\n"));
+    const struct identity *who = settings->anonymous;
+
+    CHECK_STR(who->id, S("guest"));
+    CHECK_STR(who->profile, S("reader"));
+    CHECK_INT(who->source, FROM_CONFIG);
+    CHECK(!who->is_admin);
+    CHECK(identity_may_enter(who, S("room")));
+    CHECK(identity_may_enter(who, S("abc")));
+    CHECK(!identity_may_enter(who, S("rooms")));
+    CHECK(memcmp(who->token_hash, zeros, sizeof(zeros)) == 0); /* no token has that */
+    CHECK_STR(settings->concierge->id, S("door"));
+    CHECK_INT(settings->concierge->source, FROM_SERVER);
+    CHECK(memcmp(settings->concierge->token_hash, zeros, sizeof(zeros)) == 0);
+    CHECK(memcmp(settings->concierge->token_hash, who->token_hash, SHA256_BYTES) != 0);
+    CHECK_INT(settings->concierge->capabilities.count, 2);
+    CHECK(settings_room(settings, S("room"))->may_self_approve);
+    CHECK(!settings_room(settings, S("other"))->may_self_approve);
+    settings_unref(settings);
+    settings = load(S("mcp: { open: false, anonymous: { id: guest, profile: reader,"
+                      " topics: [room] } }"));
+    CHECK(settings->anonymous == NULL);
+    CHECK(settings->concierge == NULL);
+    CHECK_INT(settings->identity_count, 0);
+    settings_unref(settings);
+}
+
+TEST(mcp_settings_that_mean_nothing_are_refused)
+{
+    static const struct {
+        struct str yaml;
+        const char *why;
+    } cases[] = {
+        { S("mcp: { anonymous: { id: g, profile: nobody, topics: [a] } }"),
+          "there is no profile \"nobody\"" },
+        { S("mcp: { anonymous: { id: g, profile: admin, topics: [a] } }"),
+          "whoever comes without a token is no administrator" },
+        { S("mcp: { anonymous: { id: system, profile: full, topics: [a] } }"), "system" },
+        { S("mcp: { anonymous: { id: g, profile: full, topics: ['a*b'] } }"), "" },
+        { S("mcp: { topic: '.x' }"), "a topic cannot be called \".x\"" },
+        { S("mcp: { id: system }"), "system" },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct config_problem problem = {};
+        struct settings *settings = NULL;
+        struct config *config = NULL;
+
+        CHECK_INT(config_parse(c->yaml, "t.yaml", NULL, &config, &problem), OK);
+        CHECK_INT(settings_new(config, &settings, &problem), ERR_INVALID);
+        CHECK(strstr(problem.message, c->why) != NULL);
+        CHECK_INT(problem.mark.line, 1);
+        config_free(config);
+    }
 }
