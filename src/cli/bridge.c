@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +32,6 @@
 #include "spawn/spawn.h"
 
 enum {
-    CONNECT_MS = 10'000,
-    RETRY_MIN_MS = 250,
-    RETRY_MAX_MS = 30'000,
-    SILENCE_MS = 60'000,
-    MESSAGE_BYTES = 4 << 20,
-    OUTBOX_BYTES = 8 << 20,
     PATH_BYTES = 4096,
     REGISTRIES_BYTES = 1 << 20,
 };
@@ -215,38 +208,18 @@ static struct credential *make_credential(void *user, const struct server_spec *
 
 static int open_seat(struct running *r, struct session_target *target)
 {
-    struct wire_settings settings = {
-        .url = buf_str(&target->url),
-        .topic = str_of(r->options->session.topic),
-        .token = buf_str(&target->token),
-        .ca_file = str_of(r->options->session.ca),
-        .is_directed = true,
-        .resolves_in_thread = true,
-        .connect_timeout_ms = CONNECT_MS,
-        .retry_min_ms = RETRY_MIN_MS,
-        .retry_max_ms = RETRY_MAX_MS,
-        .silence_ms = SILENCE_MS,
-        .message_bytes = MESSAGE_BYTES,
-        .outbox_bytes = OUTBOX_BYTES,
-    };
+    struct wire_settings settings = wire_seat_settings(&r->options->session, target);
     CLEANUP(xfreep) char *why = NULL;
 
+    settings.is_directed = true;
     if (wire_seat_open(r->loop, &settings, &seat_ops, r, &r->seat, &why))
         return cli_fail("%s", why ? why : "the options are wrong");
     return CLI_OK;
 }
 
-static void catch_signals(struct running *r)
+static void watch_signals(struct running *r)
 {
-    sigset_t set;
-
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGHUP);
-    (void)sigprocmask(SIG_BLOCK, &set, NULL);
-    (void)signal(SIGPIPE, SIG_IGN);
-    r->signals = (struct loop_fd){ .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+    r->signals = (struct loop_fd){ .fd = session_catch_signals(NULL),
                                    .events = EPOLLIN,
                                    .on_ready = on_signal };
     (void)loop_fd_add(r->loop, &r->signals);
@@ -296,7 +269,7 @@ static int course(struct running *r, struct session_target *target)
     int code;
 
     r->loop = loop_new();
-    catch_signals(r);
+    watch_signals(r);
     code = open_children(r);
     if (code)
         return code;
@@ -339,8 +312,11 @@ static void running_done(struct running *r)
 
 static int enter(struct running *r)
 {
+    struct guest_order order = { .id = r->spec->id,
+                                 .profile = S("bridge"),
+                                 .is_server = true };
     struct session_target target;
-    int code = guest_token_find(&r->options->session, r->spec->id, &target, &r->token);
+    int code = guest_token_find(&r->options->session, &order, &target, &r->token);
 
     if (code == CLI_OK)
         code = course(r, &target);
@@ -435,4 +411,5 @@ const struct cli_command cli_bridge = {
     .run = run_bridge,
     .options_size = sizeof(struct bridge_options),
     .takes_topic = true,
+    .makes_token = true,
 };

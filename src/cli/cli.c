@@ -21,6 +21,7 @@ static const struct cli_command *const partaking[] = {
     &cli_tail, &cli_chat, &cli_send,
     &cli_who, &cli_tools, &cli_call_tool,
     &cli_propose, &cli_proposals, &cli_approve, &cli_reject, &cli_withdraw,
+    &cli_mcp,
 };
 
 static const struct cli_command *const recorded[] = {
@@ -102,9 +103,10 @@ void cli_data_directory(const char *given, struct str configured, struct buf *ou
 /* --- help --- */
 
 /* What all commands that take part have in common. */
-static const char partaking_more[] =
+static const char partaking_who[] =
     "Without --server the local server is asked, as the person of its human.token\n"
-    "unless another token is given.\n"
+    "unless another token is given.\n";
+static const char partaking_exit[] =
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the tool reports an error,\n"
     "4 refused, rejected or denied, 5 too late.\n";
 
@@ -185,7 +187,7 @@ static void print_help(const struct cli_command *command)
     if (command->more)
         printf("\n%s", command->more);
     if (command->takes_topic && cli_find_option(command, S("--server")))
-        printf("\n%s", partaking_more);
+        printf("\n%s%s", command->makes_token ? "" : partaking_who, partaking_exit);
 }
 
 /* `hint` is a sentence, or NULL. */

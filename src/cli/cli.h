@@ -58,6 +58,7 @@ struct cli_command {
      * $MOOT_TOPIC says it: then the argument is left out. It does not count above. */
     bool takes_topic;
     bool is_topic_optional; /* where none is named, the field stays NULL */
+    bool makes_token;       /* without one: guest_token.h. `more` says so */
 };
 
 /* All of them, in groups that each have a title. */
@@ -110,6 +111,7 @@ extern const struct cli_command cli_audit_stats;
 extern const struct cli_command cli_audit_retention;
 extern const struct cli_command cli_audit_replay;
 extern const struct cli_command cli_bridge;
+extern const struct cli_command cli_mcp;
 extern const struct cli_command cli_run_server;
 extern const struct cli_command cli_ps;
 extern const struct cli_command cli_logs;

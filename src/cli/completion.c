@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/mcp_clients.h"
 #include "json/json.h"
 
 enum { ARENA_BYTES = 64 << 20, PATH_BYTES = 4096 };
@@ -312,7 +313,15 @@ static void offer_alternatives(const struct typing *t, struct str words)
         offer(t, str_cut(&words, '|'), "");
 }
 
-/* A value of this name: FILE, TOPIC, "a|b" … */
+static void offer_clients(const struct typing *t)
+{
+    const struct mcp_client *client = NULL;
+
+    while ((client = mcp_client_next(client)) != NULL)
+        offer(t, client->name, client->title.ptr);
+}
+
+/* A value of this name: FILE, TOPIC, CLIENT, "a|b" … */
 static void complete_value(const struct typing *t, struct str name, struct str prefix)
 {
     if (str_eq(name, S("FILE"))) {
@@ -326,6 +335,8 @@ static void complete_value(const struct typing *t, struct str name, struct str p
     say_sort("words");
     if (str_find(name, '|', 0) < name.len)
         offer_alternatives(t, name);
+    if (str_eq(name, S("CLIENT")))
+        offer_clients(t);
     for (size_t i = 0; i < COUNT(sources); i++)
         if (str_eq(name, str_of(sources[i].word)))
             ask(t, &sources[i], prefix);

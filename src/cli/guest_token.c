@@ -20,15 +20,18 @@ static bool is_given(const char *variable)
     return value && *value;
 }
 
-static void put_order(struct buf *out, struct str id, const char *topic)
+static void put_order(struct buf *out, const struct guest_order *order, const char *topic)
 {
     struct str topics[] = { str_of(topic) };
     struct json_writer w;
 
     json_write_init(&w, out);
     json_object_open(&w);
-    json_put_str(&w, S("id"), id);
-    json_put_str(&w, S("profile"), S("bridge"));
+    json_put_str(&w, S("id"), order->id);
+    if (order->profile.len)
+        json_put_str(&w, S("profile"), order->profile);
+    else
+        json_put_strs(&w, S("capabilities"), order->capabilities);
     json_put_strs(&w, S("topics"), (struct str_list){ topics, COUNT(topics) });
     json_object_close(&w);
 }
@@ -49,7 +52,6 @@ static int read_made(const struct cli_answer *answer, struct session_target *tar
     return CLI_OK;
 }
 
-/* Two under one name would answer the same calls. */
 static bool is_kept(const struct cli_server *server, struct str id)
 {
     CLEANUP(buf_done) struct buf path;
@@ -65,7 +67,7 @@ static bool is_kept(const struct cli_server *server, struct str id)
     return !err && answer.status == 200;
 }
 
-static int make(const struct session_options *o, struct str id,
+static int make(const struct session_options *o, const struct guest_order *order,
                 struct session_target *target, struct guest_token *token)
 {
     struct cli_server server = { .data = token->folder };
@@ -75,11 +77,11 @@ static int make(const struct session_options *o, struct str id,
     int code;
 
     buf_init(&body, TEXT_BYTES);
-    if (is_kept(&server, id))
+    if (order->is_server && is_kept(&server, order->id))
         return cli_fail("the gateway keeps a server \"" STR_FMT "\" itself (`moot ps`); "
                         "give this one another name with --as",
-                        STR_ARG(id));
-    put_order(&body, id, o->topic);
+                        STR_ARG(order->id));
+    put_order(&body, order, o->topic);
     err = cli_call(&server, "POST", S("/admin/tokens"), buf_str(&body), &answer);
     if (err == ERR_NOT_FOUND)
         return cli_fail("no server runs on %s; `moot serve` starts one, --server names "
@@ -93,8 +95,9 @@ static int make(const struct session_options *o, struct str id,
     return code;
 }
 
-int guest_token_find(const struct session_options *options, struct str id,
-                     struct session_target *ret, struct guest_token *ret_token)
+int guest_token_find(const struct session_options *options,
+                     const struct guest_order *order, struct session_target *ret,
+                     struct guest_token *ret_token)
 {
     CLEANUP(xfreep) char *socket = NULL;
     CLEANUP(buf_done) struct buf path;
@@ -111,7 +114,7 @@ int guest_token_find(const struct session_options *options, struct str id,
     buf_put(&path, S("/moot.sock"));
     socket = realpath(buf_cstr(&path), NULL);
     buf_putf(&ret->url, "unix:%s", socket ? socket : buf_cstr(&path));
-    return make(options, id, ret, ret_token);
+    return make(options, order, ret, ret_token);
 }
 
 /* That it cannot be revoked now is no reason to fail: the server may have gone first. */

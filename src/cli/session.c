@@ -473,7 +473,7 @@ static bool turn(struct session *session)
     return !is_due(session->deadline_ms);
 }
 
-static int catch_signals(sigset_t *ret_old)
+int session_catch_signals(sigset_t *ret_old)
 {
     sigset_t set;
 
@@ -491,7 +491,7 @@ static void course(struct session *session)
     CLEANUP(fd_closep) int signals = -1;
     sigset_t old;
 
-    signals = catch_signals(&old);
+    signals = session_catch_signals(&old);
     session->signals = signals;
     while (turn(session))
         continue;

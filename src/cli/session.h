@@ -11,6 +11,7 @@
 #pragma once
 
 #include <moot.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -117,3 +118,7 @@ void session_quiet(struct session *session);
 
 /* Calls on_wake in so many milliseconds; 0: not at all. */
 void session_wake(struct session *session, uint64_t in_ms);
+
+/* SIGINT, SIGTERM and SIGHUP come out of the descriptor from now on, which is the
+ * caller's (-1: there is none left); SIGPIPE is ignored. `ret_old` may be NULL. */
+int session_catch_signals(sigset_t *ret_old);

@@ -10,6 +10,11 @@
 #include "base/xalloc.h"
 
 enum {
+    CONNECT_MS = 10'000,
+    RETRY_MIN_MS = 250,
+    RETRY_MAX_MS = 30'000,
+    SILENCE_MS = 60'000,
+    OUTBOX_BYTES = 8 << 20,
     ROSTER_BYTES = 1 << 20,   /* of a welcome, besides the largest envelope */
     GATEWAY_BYTES = 64 << 20, /* a gateway that takes larger ones is not believed */
     GOODBYE_MS = 5000,        /* for what was sent last to be judged */
@@ -35,6 +40,24 @@ struct wire_seat {
     enum leaving leaving;
     bool is_over;
 };
+
+struct wire_settings wire_seat_settings(const struct session_options *options,
+                                        const struct session_target *target)
+{
+    return (struct wire_settings){
+        .url = buf_str(&target->url),
+        .topic = str_of(options->topic),
+        .token = buf_str(&target->token),
+        .ca_file = str_of(options->ca),
+        .resolves_in_thread = true,
+        .connect_timeout_ms = CONNECT_MS,
+        .retry_min_ms = RETRY_MIN_MS,
+        .retry_max_ms = RETRY_MAX_MS,
+        .silence_ms = SILENCE_MS,
+        .message_bytes = WIRE_SEAT_MESSAGE,
+        .outbox_bytes = OUTBOX_BYTES,
+    };
+}
 
 /* --- driving the wire --- */
 

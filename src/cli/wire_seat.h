@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A seat over WebSocket in a loop: what `moot bridge` sits on. The wire (client/wire.h)
- * reconnects and resumes by itself.
+ * A seat over WebSocket in a loop: what `moot bridge` and `moot mcp` sit on. The wire
+ * (client/wire.h) reconnects and resumes by itself.
  */
 #pragma once
 
 #include "base/err.h"
+#include "cli/session.h"
 #include "client/wire.h"
 #include "loop/loop.h"
 #include "participant/seat.h"
 
 struct wire_seat;
+
+enum { WIRE_SEAT_MESSAGE = 4 << 20 }; /* bytes of what is heard */
+
+/* Where the options lead to, and with the patience of whoever stays. Borrows from both.
+ */
+struct wire_settings wire_seat_settings(const struct session_options *options,
+                                        const struct session_target *target);
 
 /* `settings` is only read; resuming goes behind seat_ops.on_after(). ERR_INVALID:
  * *ret_why (owned by the caller). */

@@ -53,6 +53,17 @@ test('cli: no line of any --help is wider than a terminal', () => {
     assert.doesNotMatch(moot('run', '--help').stdout, /--server/);
 });
 
+test('cli: --help says as whom a command takes part', () => {
+    for (const command of ['chat', 'who'])
+        assert.match(moot(command, '--help').stdout, /as the person of its human\.token/, command);
+    for (const command of ['bridge', 'mcp']) {
+        const { stdout } = moot(command, '--help');
+
+        assert.match(stdout.replaceAll('\n', ' '), /Without --token-file and --server a token is made/, command);
+        assert.doesNotMatch(stdout, /human\.token/, command);
+    }
+});
+
 const mistakes = {
     'no command': [[], /Usage: moot COMMAND/],
     'an unknown command': [['dance'], /there is no command "dance"/],
