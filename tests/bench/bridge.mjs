@@ -2,10 +2,10 @@
 // What a tools/call through a room costs: participant, gateway, bridge, a tiny server on its pipes
 // and back, beside the same server called directly on its pipes; and what a bridge holds at rest.
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { cpuOf, family } from './processes.mjs'
 import { ID_PREFIX, newDirectory, removeDirectory, residentBytes, startServer, stopServer, TOKEN_PREFIX, track } from './servers.mjs'
 
 const run = promisify(execFile)
@@ -15,38 +15,6 @@ const PATIENCE_MS = 60_000
 
 const median = values => [...values].sort((a, b) => a - b)[values.length >> 1]
 const number = value => value === undefined ? '' : value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(value < 10 ? 2 : 1)
-
-const read = path => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return '' // it has ended
-  }
-}
-
-// The process and all below it: { pid, words }.
-function family(root) {
-  const all = readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(name => ({
-    pid: Number(name),
-    parent: Number(read(`/proc/${name}/stat`).replace(/^.*\) /s, '').split(' ')[1]),
-    words: read(`/proc/${name}/cmdline`).split('\0'),
-  }))
-  const found = all.filter(({ pid }) => pid === root)
-
-  for (const { pid } of found) found.push(...all.filter(({ parent }) => parent === pid))
-  return found
-}
-
-const cpuNs = ({ pid }) => readdirSync(`/proc/${pid}/task`)
-  .reduce((sum, task) => sum + Number(read(`/proc/${pid}/task/${task}/schedstat`).split(' ')[0]), 0)
-
-// Of the server that is called, and of all others.
-function cpuOf(roots, echo) {
-  const all = roots.flatMap(family)
-  const sum = some => some.reduce((ns, one) => ns + cpuNs(one), 0)
-
-  return { server: sum(all.filter(({ words }) => words[0] === echo)), others: sum(all.filter(({ words }) => words[0] !== echo)) }
-}
 
 const calls = async (build, words) => JSON.parse((await run(join(build, 'tests/bench/calls'), words.map(String))).stdout)
 

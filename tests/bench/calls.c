@@ -6,8 +6,8 @@
  *     calls URL TOKEN TOPIC SERVER SECONDS WINDOW
  *     calls --direct PROGRAM SECONDS WINDOW
  *
- * WINDOW calls of `echo` are under way at a time. Prints one JSON object. Nothing but
- * moot.h is used, as by any other program.
+ * WINDOW calls of `echo` are under way at a time. Prints one JSON object. Of Moot nothing
+ * but moot.h is used, as by any other program.
  */
 #include <moot.h>
 #include <poll.h>
@@ -15,18 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum {
-    SAMPLES = 1 << 22,
-    MAX_WINDOW = 1024,
-    BYTES = 1 << 16,
-    FIRST_MS = 500,
-    TRIES = 60
-};
+#include "samples.h"
+
+enum { MAX_WINDOW = 1024, BYTES = 1 << 16, FIRST_MS = 500, TRIES = 60 };
 
 #define TEXT "a text of about fifty bytes, as a short answer has"
 
@@ -41,10 +35,10 @@ struct slot {
 struct bench {
     const char *server;
     size_t window;
-    uint64_t began_ns, until_ns;
+    uint64_t until_ns;
     struct slot slots[MAX_WINDOW];
-    uint64_t *samples;
-    size_t count, errors, underway, tries;
+    struct samples samples;
+    size_t underway, tries;
     struct moot *m;
     int to, from; /* direct: the pipes */
 };
@@ -55,24 +49,10 @@ _Noreturn static void fail(const char *what)
     exit(1);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 static void begin(struct bench *b, unsigned long seconds)
 {
-    b->began_ns = now_ns();
-    b->until_ns = b->began_ns + seconds * 1000000000;
-}
-
-static void sample(struct bench *b, const struct slot *slot)
-{
-    if (b->count < SAMPLES)
-        b->samples[b->count++] = now_ns() - slot->began_ns;
+    samples_begin(&b->samples);
+    b->until_ns = b->samples.began_ns + seconds * 1000000000;
 }
 
 /* --- in a room ---------------------------------------------------------------------- */
@@ -84,11 +64,11 @@ static void on_done(struct moot *m, void *user, const struct moot_outcome *outco
     struct slot *slot = user;
     struct bench *b = slot->bench;
 
-    sample(b, slot);
+    samples_add(&b->samples, slot->began_ns);
     b->underway--;
     if (outcome->type != MOOT_RESULT)
-        b->errors++;
-    if (now_ns() < b->until_ns)
+        b->samples.errors++;
+    if (samples_now_ns() < b->until_ns)
         call_in_room(slot);
     else if (b->underway == 0)
         moot_stop(m);
@@ -106,7 +86,7 @@ static void call_in_room(struct slot *slot)
                                     .on_done = on_done,
                                     .user = slot };
 
-    slot->began_ns = now_ns();
+    slot->began_ns = samples_now_ns();
     if (moot_request(b->m, &request, NULL))
         fail(moot_why(b->m));
     b->underway++;
@@ -214,7 +194,7 @@ static void call_directly(struct slot *slot)
         "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"tools/call\",\"params\":{"
         "\"name\":\"echo\",\"arguments\":{\"text\":\"" TEXT "\"}}}\n",
         (size_t)(slot - slot->bench->slots));
-    slot->began_ns = now_ns();
+    slot->began_ns = samples_now_ns();
     say(slot->bench, line);
     slot->bench->underway++;
 }
@@ -226,11 +206,11 @@ static void hear_line(struct bench *b, const char *line)
 
     if (number >= b->window)
         return; /* the handshake's */
-    sample(b, &b->slots[number]);
+    samples_add(&b->samples, b->slots[number].began_ns);
     b->underway--;
     if (!strstr(line, "\"result\""))
-        b->errors++;
-    if (now_ns() < b->until_ns)
+        b->samples.errors++;
+    if (samples_now_ns() < b->until_ns)
         call_directly(&b->slots[number]);
 }
 
@@ -270,39 +250,6 @@ static void run_directly(struct bench *b, char **words)
     (void)wait(NULL);
 }
 
-/* --- the answer --------------------------------------------------------------------- */
-
-static int by_size(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static double cpu_us(int who)
-{
-    struct rusage usage;
-
-    (void)getrusage(who, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
-static void print_result(struct bench *b, uint64_t ended_ns)
-{
-    double count = (double)b->count;
-    double seconds = (double)(ended_ns - b->began_ns) / 1e9;
-
-    qsort(b->samples, b->count, sizeof(*b->samples), by_size);
-    (void)printf("{\"calls\":%zu,\"errors\":%zu,\"calls_per_s\":%.0f,\"p50_us\":%.1f,"
-                 "\"p99_us\":%.1f,\"own_cpu_us_per_call\":%.2f,"
-                 "\"child_cpu_us_per_call\":%.2f}\n",
-                 b->count, b->errors, count / seconds,
-                 (double)b->samples[b->count / 2] / 1e3,
-                 (double)b->samples[b->count * 99 / 100] / 1e3,
-                 cpu_us(RUSAGE_SELF) / count, cpu_us(RUSAGE_CHILDREN) / count);
-}
-
 int main(int argc, char **argv)
 {
     static struct bench b;
@@ -316,14 +263,12 @@ int main(int argc, char **argv)
         fail("a window is 1 to 1024");
     for (size_t i = 0; i < b.window; i++)
         b.slots[i].bench = &b;
-    b.samples = calloc(SAMPLES, sizeof(*b.samples));
-    if (!b.samples)
-        fail("memory");
     if (is_direct)
         run_directly(&b, argv + 2);
     else
         run_in_room(&b, argv + 1);
-    print_result(&b, now_ns());
-    free(b.samples);
+    samples_print(&b.samples);
+    (void)puts("}");
+    samples_done(&b.samples);
     return 0;
 }

@@ -12,6 +12,7 @@ import { bridge } from './bridge.mjs'
 import { fairness } from './fairness.mjs'
 import { growth } from './growth.mjs'
 import { many } from './many.mjs'
+import { mcp } from './mcp.mjs'
 import { asSvg, panelsOf } from './plot.mjs'
 import { asMarkdown, asText, machine, summarize, titleOf } from './report.mjs'
 import {
@@ -40,6 +41,8 @@ const HELP = `usage: ./dev bench [options]
                       does by itself: writing, search, verifying; beside a bare fdatasync loop
   --bridge            instead: what a tools/call through a room costs, beside the same MCP server
                       called directly, and what a bridge holds at rest
+  --mcp               instead: what a tools/call of an MCP client costs at a room's door, beside
+                      programs that only pass it on, and what sessions hold (--connections of them)
   --records N         records of --audit (1000000)
   --fill-seconds N    and how long they may be written at most (120)
   --scratch DIR       where they are written (the temporary folder)
@@ -73,7 +76,7 @@ function parseOptions() {
     options: {
       servers: text, only: text, rounds: text, seconds: text, topics: text, connections: text,
       starts: text, build: text, json: text, markdown: text, svg: text,
-      many: text, audit: flag, bridge: flag, records: text, 'fill-seconds': text, scratch: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
+      many: text, audit: flag, bridge: flag, mcp: flag, records: text, 'fill-seconds': text, scratch: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
     },
   })
   const preset = values.quick
@@ -94,6 +97,7 @@ function parseOptions() {
     scratch: values.scratch && resolve(values.scratch),
     audit: values.audit,
     bridge: values.bridge,
+    mcp: values.mcp,
     many: values.many ? count('many', values.many) : 0,
     help: values.help,
   }
@@ -271,6 +275,7 @@ async function report(measured, options) {
 const runMany = options => report(many(options.many, { build: options.build, facts: machine(null, []), say }), options)
 const runAudit = options => report(audit(
   { ...options, questions: 200, fillSeconds: options['fill-seconds'] }, { facts: machine(null, []), say }), options)
+const runMcp = options => report(mcp(options, { facts: machine(null, []), say }), options)
 const runBridge = options => report(bridge(options, { facts: machine(null, []), say }), options)
 
 async function main() {
@@ -282,6 +287,7 @@ async function main() {
   if (options.many) return runMany(options)
   if (options.audit) return runAudit(options)
   if (options.bridge) return runBridge(options)
+  if (options.mcp) return runMcp(options)
   const names = chosenServers(options)
   if (!names.length) fail('there is no server to measure')
   const chosen = chosenWorkloads(options)

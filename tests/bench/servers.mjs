@@ -295,12 +295,12 @@ export function makeCertificate(directory) {
   return { certificate, key }
 }
 
-// Starts a server, `under` another program if one is given, and waits until it answers.
+// Starts a server, one of the table or one like those, `under` another program if one is given, and waits until it answers.
 // `options` are what its command is made of; `pause` is what passes between attempts.
 export async function startServer(name, {
   core, under = [], settings = {}, pause = () => sleep(10), ...options
 }) {
-  const server = servers[name]
+  const server = servers[name] ?? name
   const port = await freePort()
   const command = pinned(core, [...under, ...server.command({ port, settings, ...options })])
   const ready = settings.tls ? null : server.ready
@@ -327,8 +327,9 @@ export async function stopServer({ child }) {
   clearTimeout(patience)
 }
 
-export function residentBytes(pid) {
-  const [, kib] = /^Rss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))
+// `part`: a line of smaps_rollup.
+export function residentBytes(pid, part = 'Rss') {
+  const [, kib] = new RegExp(`^${part}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))
 
   return Number(kib) * 1024
 }
