@@ -2,6 +2,7 @@
 /* Connections over socket pairs: what is offered, kept, pulled, finished and moved. */
 #include <pthread.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -220,6 +221,46 @@ TEST(paused_reads_keep_the_rest_and_resuming_offers_it)
     CHECK_INT(stage.peer.received.len, 0);
     turns(&stage, 2);
     CHECK_STR(buf_str(&stage.peer.received), S("firstsecond"));
+    stage_close(&stage);
+}
+
+TEST(a_pause_in_which_the_peer_is_silent_asks_nothing_of_the_kernel)
+{
+    struct stage stage;
+
+    stage_open(&stage);
+    conn_pause_reads(&stage.peer.conn, true);
+    conn_watch_end(&stage.peer.conn);
+    turns(&stage, 2);
+    CHECK_INT(stage.peer.conn.io.events, EPOLLIN); /* as before */
+    conn_pause_reads(&stage.peer.conn, false);
+    say(&stage, S("first"));
+    turns(&stage, 1);
+    CHECK_STR(buf_str(&stage.peer.received), S("first"));
+    conn_pause_reads(&stage.peer.conn, true);
+    conn_watch_end(&stage.peer.conn);
+    say(&stage, S("second"));
+    turns(&stage, 2);
+    CHECK_INT(stage.peer.conn.io.events, EPOLLRDHUP); /* else it would be told for ever */
+    CHECK_STR(buf_str(&stage.peer.received), S("first"));
+    conn_pause_reads(&stage.peer.conn, false);
+    CHECK_INT(stage.peer.conn.io.events, EPOLLIN);
+    turns(&stage, 1);
+    CHECK_STR(buf_str(&stage.peer.received), S("firstsecond"));
+    stage_close(&stage);
+}
+
+TEST(the_end_of_a_silent_peer_is_noticed_in_a_pause)
+{
+    struct stage stage;
+
+    stage_open(&stage);
+    conn_pause_reads(&stage.peer.conn, true);
+    conn_watch_end(&stage.peer.conn);
+    CHECK_INT(shutdown(stage.far, SHUT_WR), 0);
+    turns(&stage, 3);
+    CHECK_INT(stage.peer.ends, 1);
+    CHECK_INT(stage.peer.why, ERR_CLOSED);
     stage_close(&stage);
 }
 
