@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crypto/crypto.h"
 
+#include <errno.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
-void crypto_sha1(struct str text, uint8_t ret[static SHA1_BYTES])
-{
-    if (!EVP_Digest(text.ptr, text.len, ret, NULL, EVP_sha1(), NULL))
-        abort();
-}
-
-void crypto_hmac_sha256(struct str key, struct str text, uint8_t ret[static SHA256_BYTES])
-{
-    if (!HMAC(EVP_sha256(), key.ptr, (int)key.len, (const unsigned char *)text.ptr,
-              text.len, ret, NULL))
-        abort();
-}
-
+/* The kernel's own: a generator of libcrypto's besides is seeded from it, and its tables
+ * are larger than all that a gateway at rest allocates. */
 void crypto_random(void *out, size_t size)
 {
-    if (RAND_bytes(out, (int)size) != 1)
-        abort();
+    char *at = out;
+
+    while (size) {
+        ssize_t got = getrandom(at, size, 0);
+
+        if (got < 0 && errno != EINTR)
+            abort();
+        if (got > 0) {
+            at += got;
+            size -= (size_t)got;
+        }
+    }
 }
 
 bool crypto_equal(const void *a, const void *b, size_t size)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "crypto/crypto.h"
 #include "harness.h"
 
@@ -82,6 +84,7 @@ TEST(base64_for_urls_has_no_padding_and_one_spelling)
 TEST(the_hashes_are_the_known_ones)
 {
     uint8_t hash[SHA256_BYTES];
+    char long_key[131];
     struct buf out;
 
     buf_init(&out, 200);
@@ -95,10 +98,36 @@ TEST(the_hashes_are_the_known_ones)
     CHECK_STR(buf_str(&out),
               S("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"));
     buf_clear(&out);
+    memset(long_key, 0xaa, sizeof(long_key)); /* RFC 4231, test case 6 */
+    crypto_hmac_sha256((struct str){ long_key, sizeof(long_key) },
+                       S("Test Using Larger Than Block-Size Key - Hash Key First"), hash);
+    hex_write(&out, (struct str){ (const char *)hash, sizeof(hash) });
+    CHECK_STR(buf_str(&out),
+              S("60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"));
+    buf_clear(&out);
+    crypto_hmac_sha256(S(""), S(""), hash);
+    hex_write(&out, (struct str){ (const char *)hash, sizeof(hash) });
+    CHECK_STR(buf_str(&out),
+              S("b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"));
+    buf_clear(&out);
     crypto_sha1(S("abc"), hash);
     hex_write(&out, (struct str){ (const char *)hash, SHA1_BYTES });
     CHECK_STR(buf_str(&out), S("a9993e364706816aba3e25717850c26c9cd0d89d"));
     buf_done(&out);
+}
+
+TEST(random_bytes_fill_all_and_differ)
+{
+    static uint8_t first[4096], second[4096]; /* more than the kernel gives at once */
+    int zeros = 0;
+
+    crypto_random(first, sizeof(first));
+    crypto_random(second, sizeof(second));
+    CHECK(memcmp(first, second, sizeof(first)) != 0);
+    for (size_t i = sizeof(first) - 256; i < sizeof(first); i++)
+        zeros += first[i] == 0;
+    CHECK(zeros < 32);
+    crypto_random(first, 0);
 }
 
 TEST(a_hash_of_parts_is_that_of_the_whole)
