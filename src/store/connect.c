@@ -103,8 +103,11 @@ static bool has_key(const struct store *store, const char *name)
 }
 
 /* The key that signs is made only where nothing was signed with it yet. */
-static enum err open_keys(struct store *store, bool has_record, char **ret_why)
+static enum err open_keys(struct store *store, const struct audit_origin *origin,
+                          char **ret_why)
 {
+    bool has_record = origin != NULL;
+
     if (has_record && !has_key(store, "audit.key"))
         return store_fail(ERR_CONFLICT, ret_why, "%s/audit.key is missing" WITHOUT_KEY,
                           store->setup.data);
@@ -112,7 +115,8 @@ static enum err open_keys(struct store *store, bool has_record, char **ret_why)
         log_warn("store.redact_key",
                  "reason=\"redact.key was missing and is made anew: what is redacted "
                  "from now on does not compare with what was redacted before\"");
-    return store_keys_open(store->setup.data, &store->keys, ret_why);
+    return store_keys_open(store->setup.data, has_record ? origin->public_key : NULL,
+                           &store->keys, ret_why);
 }
 
 static enum err check_origin(struct store *store, struct engine *engine, char **ret_why)
@@ -125,7 +129,7 @@ static enum err check_origin(struct store *store, struct engine *engine, char **
         return store_fail(err, ret_why, "%s", engine->problem);
     if (!has_record && store->is_known)
         return store_fail(ERR_CONFLICT, ret_why, "the record is gone");
-    err = store->is_known ? OK : open_keys(store, has_record, ret_why);
+    err = store->is_known ? OK : open_keys(store, has_record ? &origin : NULL, ret_why);
     if (err)
         return err;
     if (!has_record && make_origin(store, engine, &origin))

@@ -41,20 +41,26 @@ static enum err write_file(const char *folder, const char *name, struct str text
     return sync_folder(folder);
 }
 
-static enum err make_key(const char *folder, const char *name,
-                         uint8_t ret[static SHA256_BYTES])
+static enum err write_key(const char *folder, const char *name,
+                          const uint8_t key[static SHA256_BYTES])
 {
     struct buf text;
     enum err err;
 
     buf_init(&text, KEY_TEXT + 1);
-    crypto_random(ret, SHA256_BYTES);
-    hex_write(&text, (struct str){ (const char *)ret, SHA256_BYTES });
+    hex_write(&text, (struct str){ (const char *)key, SHA256_BYTES });
     buf_putc(&text, '\n');
     err = write_file(folder, name, buf_str(&text), 0600);
     crypto_wipe(text.ptr, text.len);
     buf_done(&text);
     return err;
+}
+
+static enum err make_key(const char *folder, const char *name,
+                         uint8_t ret[static SHA256_BYTES])
+{
+    crypto_random(ret, SHA256_BYTES);
+    return write_key(folder, name, ret);
 }
 
 /* ERR_NOT_FOUND; ERR_INVALID: it is there, and no key. */
@@ -94,7 +100,46 @@ static enum err open_key(const char *folder, const char *name,
     return OK;
 }
 
-enum err store_keys_open(const char *data, struct store_keys *ret, char **ret_why)
+/* --- audit.check: that a secret and a public key belong together --- */
+
+static void pair_hash(const uint8_t secret[static ED25519_SECRET],
+                      const uint8_t public_key[static ED25519_PUBLIC],
+                      uint8_t ret[static SHA256_BYTES])
+{
+    crypto_hmac_sha256((struct str){ (const char *)secret, ED25519_SECRET },
+                       (struct str){ (const char *)public_key, ED25519_PUBLIC }, ret);
+}
+
+static bool is_known_pair(const char *data, const uint8_t secret[static ED25519_SECRET],
+                          const uint8_t public_key[static ED25519_PUBLIC])
+{
+    uint8_t hash[SHA256_BYTES], kept[SHA256_BYTES];
+    char path[4096];
+
+    (void)snprintf(path, sizeof(path), "%s/audit.check", data);
+    pair_hash(secret, public_key, hash);
+    return read_key(path, kept) == OK && crypto_equal(hash, kept, sizeof(hash));
+}
+
+/* The public key is computed only where it is not known to belong to the secret: curves
+ * are 2 MB of libcrypto that a gateway which signs nothing does without. */
+static void open_pair(const char *data, const uint8_t secret[static ED25519_SECRET],
+                      const uint8_t *expected, struct ed25519_key *ret)
+{
+    uint8_t hash[SHA256_BYTES];
+
+    if (expected && is_known_pair(data, secret, expected)) {
+        memcpy(ret->secret, secret, ED25519_SECRET);
+        memcpy(ret->public, expected, ED25519_PUBLIC);
+        return;
+    }
+    ed25519_from_secret(secret, ret);
+    pair_hash(secret, ret->public, hash);
+    (void)write_key(data, "audit.check", hash); /* without it, it is computed again */
+}
+
+enum err store_keys_open(const char *data, const uint8_t *expected,
+                         struct store_keys *ret, char **ret_why)
 {
     uint8_t secret[SHA256_BYTES];
     enum err err = open_key(data, "redact.key", ret->redacting, ret_why);
@@ -102,7 +147,7 @@ enum err store_keys_open(const char *data, struct store_keys *ret, char **ret_wh
     if (!err)
         err = open_key(data, "audit.key", secret, ret_why);
     if (!err)
-        ed25519_from_secret(secret, &ret->signing);
+        open_pair(data, secret, expected, &ret->signing);
     crypto_wipe(secret, sizeof(secret));
     return err;
 }

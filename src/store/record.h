@@ -36,15 +36,18 @@ void store_audit_free(struct store_audit *audit);
 /* What redactors hash with: redact.key. From any thread, as long as the store is open. */
 struct str store_redact_key(const struct store *store);
 
-/* --- keys: DIR/audit.key (0600, made at first), DIR/audit.pub, DIR/redact.key --- */
+/* --- keys: DIR/audit.key (0600, made at first), DIR/audit.pub, DIR/redact.key; and
+ * DIR/audit.check, which tells that key and record belong together --- */
 
 struct store_keys {
     struct ed25519_key signing;
     uint8_t redacting[SHA256_BYTES];
 };
 
-/* ERR_IO: *ret_why as in store_open(). */
-enum err store_keys_open(const char *data, struct store_keys *ret, char **ret_why);
+/* `expected`: the public key of the record, or NULL; whether it is the one of audit.key
+ * is for the caller to compare. ERR_IO: *ret_why as in store_open(). */
+enum err store_keys_open(const char *data, const uint8_t *expected,
+                         struct store_keys *ret, char **ret_why);
 
 /* audit.pub holds the installation and its public key as the first line of an export, so
  * that `path` may be one, too. ERR_NOT_FOUND; ERR_IO: it is none. */

@@ -36,9 +36,9 @@ TEST(keys_are_made_once)
 
     stage_init(&stage);
     stage_init(&elsewhere);
-    CHECK_INT(store_keys_open(stage.folder, &first, NULL), OK);
-    CHECK_INT(store_keys_open(stage.folder, &second, NULL), OK);
-    CHECK_INT(store_keys_open(elsewhere.folder, &other, NULL), OK);
+    CHECK_INT(store_keys_open(stage.folder, NULL, &first, NULL), OK);
+    CHECK_INT(store_keys_open(stage.folder, NULL, &second, NULL), OK);
+    CHECK_INT(store_keys_open(elsewhere.folder, NULL, &other, NULL), OK);
     CHECK(memcmp(&first, &second, sizeof(first)) == 0);
     CHECK(memcmp(&first.signing, &other.signing, sizeof(first.signing)) != 0);
     CHECK(memcmp(first.redacting, other.redacting, SHA256_BYTES) != 0);
@@ -95,6 +95,47 @@ TEST(another_key_does_not_continue_the_record)
     stage_done(&stage);
 }
 
+static void read_text(const struct stage *stage, const char *name, char ret[static 66])
+{
+    CLEANUP(fd_closep) int fd = open(stage_path(stage, name), O_RDONLY | O_CLOEXEC);
+
+    CHECK_INT(read(fd, ret, 66), 65);
+}
+
+/* What audit.check says of a pair is believed for that pair alone. */
+TEST(that_key_and_record_belong_together_is_known_without_computing_it)
+{
+    static const uint8_t foreign[ED25519_PUBLIC] = { 1 };
+    struct store_keys made = {}, opened = {};
+    char kept[66], again[66];
+    struct stat status;
+    struct stage stage;
+
+    stage_init(&stage);
+    CHECK_INT(store_keys_open(stage.folder, NULL, &made, NULL), OK);
+    CHECK_INT(stat(stage_path(&stage, "audit.check"), &status), 0);
+    CHECK_INT(status.st_mode & 0777, 0600);
+    read_text(&stage, "audit.check", kept);
+    CHECK_INT(store_keys_open(stage.folder, made.signing.public, &opened, NULL), OK);
+    CHECK(memcmp(&made, &opened, sizeof(made)) == 0);
+    /* Another public key is not taken over, whatever the file says. */
+    CHECK_INT(store_keys_open(stage.folder, foreign, &opened, NULL), OK);
+    CHECK(memcmp(&made, &opened, sizeof(made)) == 0);
+    /* What is broken, of another key or gone is made again. */
+    write_text(&stage, "audit.check", "xx\n");
+    CHECK_INT(store_keys_open(stage.folder, made.signing.public, &opened, NULL), OK);
+    CHECK(memcmp(&made, &opened, sizeof(made)) == 0);
+    read_text(&stage, "audit.check", again);
+    CHECK(memcmp(kept, again, 65) == 0);
+    write_text(&stage, "audit.key",
+               "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n");
+    CHECK_INT(store_keys_open(stage.folder, made.signing.public, &opened, NULL), OK);
+    CHECK(memcmp(made.signing.public, opened.signing.public, ED25519_PUBLIC) != 0);
+    read_text(&stage, "audit.check", again);
+    CHECK(memcmp(kept, again, 65) != 0);
+    stage_done(&stage);
+}
+
 TEST(the_public_key_lies_beside_the_record)
 {
     char installation[AUDIT_INSTALLATION];
@@ -113,7 +154,7 @@ TEST(the_public_key_lies_beside_the_record)
         CHECK_INT(store_public_read(stage_path(&stage, "audit.pub"), &origin,
                                     installation, NULL),
                   OK);
-        CHECK_INT(store_keys_open(stage.folder, &keys, NULL), OK);
+        CHECK_INT(store_keys_open(stage.folder, NULL, &keys, NULL), OK);
         CHECK(memcmp(origin.public_key, keys.signing.public, ED25519_PUBLIC) == 0);
         walk_all(&stage, &walk);
         CHECK(memcmp(origin.public_key, walk.public_key, ED25519_PUBLIC) == 0);
@@ -147,7 +188,7 @@ static struct store_audit *redact_path(const struct stage *stage, struct str pat
     struct str bad;
 
     arena_init(&audit->arena, 4096);
-    CHECK_INT(store_keys_open(stage->folder, &keys, NULL), OK);
+    CHECK_INT(store_keys_open(stage->folder, NULL, &keys, NULL), OK);
     CHECK_INT(
         audit_redactor_new((struct str_list){ &path, 1 },
                            (struct str){ (const char *)keys.redacting, SHA256_BYTES },
