@@ -78,7 +78,7 @@ static enum err find(struct json_span object, const struct str *names, size_t co
     struct json_member m;
     enum err err;
 
-    json_scan_init(&scan, object.text, JSON_MAX_DEPTH);
+    json_walk_init(&scan, object);
     err = json_object_begin(&scan);
     while (!err && json_object_next(&scan, &m, &err))
         err = note(&m, names, count, ret, scratch);

@@ -46,20 +46,25 @@ static inline uint64_t json_zeros(uint64_t word)
     return (word - 0x0101010101010101) & ~word & 0x8080808080808080;
 }
 
-/* Eight bytes at a time, anywhere. As with json_zeros(), only the lowest hit counts. */
-static inline const char *json_skip_words(const char *p, const char *end,
-                                          enum json_run run)
+/* Which of the eight bytes end the run. As with json_zeros(), only the lowest counts. */
+static inline uint64_t json_word_hits(uint64_t word, enum json_run run)
 {
     const uint64_t ones = 0x0101010101010101;
     const uint64_t wide = run == JSON_PLAIN ? ones * 0x80 : 0;
 
+    return json_zeros(word ^ ones * '"') | json_zeros(word ^ ones * '\\') |
+           ((word - ones * ' ') & ~word & ones * 0x80) | (word & wide);
+}
+
+/* Eight bytes at a time, anywhere. */
+static inline const char *json_skip_words(const char *p, const char *end,
+                                          enum json_run run)
+{
     for (; end - p >= (ptrdiff_t)sizeof(uint64_t); p += sizeof(uint64_t)) {
         uint64_t word, hits;
 
         memcpy(&word, p, sizeof(word));
-        word = le64toh(word);
-        hits = json_zeros(word ^ ones * '"') | json_zeros(word ^ ones * '\\') |
-               ((word - ones * ' ') & ~word & ones * 0x80) | (word & wide);
+        hits = json_word_hits(le64toh(word), run);
         if (hits)
             return p + __builtin_ctzll(hits) / 8;
     }
@@ -107,3 +112,38 @@ static inline const char *json_skip(const char *p, const char *end, enum json_ru
     return json_skip_words(p, end, run);
 }
 #endif
+
+/* Eight bytes and more, of which the last eight may be looked at twice. */
+static inline bool json_is_plain_words(const char *p, size_t len)
+{
+    uint64_t word;
+    uint64_t hits = 0;
+
+    for (size_t at = 0; at + sizeof(word) < len; at += sizeof(word)) {
+        memcpy(&word, p + at, sizeof(word));
+        hits |= json_word_hits(word, JSON_PLAIN);
+    }
+    memcpy(&word, p + len - sizeof(word), sizeof(word));
+    return (hits | json_word_hits(word, JSON_PLAIN)) == 0;
+}
+
+/* Does all of it stand for itself in a string? For short texts, such as names. */
+static inline bool json_is_plain(const char *p, size_t len)
+{
+    uint32_t half[2];
+    uint64_t word;
+
+    if (len > 4 * sizeof(word))
+        return json_skip(p, p + len, JSON_PLAIN) == p + len;
+    if (len >= sizeof(word))
+        return json_is_plain_words(p, len);
+    if (len >= sizeof(half[0])) {
+        memcpy(&half[0], p, sizeof(half[0]));
+        memcpy(&half[1], p + len - sizeof(half[1]), sizeof(half[1]));
+        return json_word_hits((uint64_t)half[0] << 32 | half[1], JSON_PLAIN) == 0;
+    }
+    for (size_t i = 0; i < len; i++)
+        if (!json_is_in_run(p[i], JSON_PLAIN))
+            return false;
+    return true;
+}

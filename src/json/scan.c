@@ -71,6 +71,29 @@ static inline const char *skip_space(const struct json_scan *s, const char *p)
 
 /* strings */
 
+/* json_skip(), mostly of short strings. Near the end of the text, which for a part of an
+ * envelope is near, the last bytes are looked at together with those before them. */
+static inline const char *skip_run(const struct json_scan *s, const char *p,
+                                   enum json_run run)
+{
+#ifdef SIMD_X86
+    const char *last = end_of(s) - JSON_STEP;
+    unsigned hits;
+
+    if (p <= last) {
+        hits = json_hits(p, run);
+        if (hits)
+            return p + __builtin_ctz(hits);
+        p += JSON_STEP;
+    }
+    if (p > last && s->text.len >= JSON_STEP) {
+        hits = json_hits(last, run) >> (p - last);
+        return hits ? p + __builtin_ctz(hits) : end_of(s);
+    }
+#endif
+    return json_skip(p, end_of(s), run);
+}
+
 /* The four digits behind \u. */
 static const char *skip_hex4(struct json_scan *s, const char *p, unsigned *ret)
 {
@@ -124,7 +147,7 @@ static const char *skip_escape(struct json_scan *s, const char *p)
 /* From a byte that is not ASCII to the next one that is special in a string. */
 static const char *skip_wide(struct json_scan *s, const char *p)
 {
-    struct str text = { p, (size_t)(json_skip(p, end_of(s), JSON_TEXT) - p) };
+    struct str text = { p, (size_t)(skip_run(s, p, JSON_TEXT) - p) };
     size_t valid = utf8_valid(text);
 
     if (valid < text.len)
@@ -148,7 +171,7 @@ static const char *skip_special(struct json_scan *s, const char *p, bool *has_es
         }
         if (!p)
             return NULL;
-        p = json_skip(p, end_of(s), JSON_PLAIN);
+        p = skip_run(s, p, JSON_PLAIN);
         c = peek(s, p);
     }
     return p;
@@ -161,7 +184,7 @@ static inline const char *skip_string(struct json_scan *s, const char *p,
     const char *start = ++p;
     bool has_escape = false;
 
-    p = json_skip(p, end_of(s), JSON_PLAIN);
+    p = skip_run(s, p, JSON_PLAIN);
     if (peek(s, p) != '"')
         p = skip_special(s, p, &has_escape);
     if (!p)
@@ -329,6 +352,115 @@ static const char *skip_nested(struct json_scan *s, const char *p)
     return p;
 }
 
+#ifdef SIMD_X86
+/* Where a bracket is counted: outside strings. */
+struct sure {
+    size_t depth;
+    bool is_in_string;
+    bool is_escaped; /* the byte before was a backslash that counts */
+};
+
+/* One byte; true behind the bracket that closes the value. */
+static inline bool pass_byte(struct sure *sure, char c)
+{
+    if (sure->is_escaped) {
+        sure->is_escaped = false;
+    } else if (sure->is_in_string) {
+        sure->is_escaped = c == '\\';
+        sure->is_in_string = c != '"';
+    } else if (c == '"') {
+        sure->is_in_string = true;
+    } else if (c == '{' || c == '[') {
+        sure->depth++;
+    } else if (c == '}' || c == ']') {
+        return --sure->depth == 0;
+    }
+    return false;
+}
+
+static const char *pass_bytes(struct sure *sure, const char *p, const char *end)
+{
+    while (p < end)
+        if (pass_byte(sure, *p++))
+            return p;
+    return NULL;
+}
+
+/* Sixteen bytes without a backslash, from the one at `p` on, which is their `first`. A
+ * byte stands in a string where the number of quotes up to it is odd. NULL: the value
+ * goes on behind them. */
+static inline const char *pass_step(struct sure *sure, const char *p, __m128i bytes,
+                                    unsigned first)
+{
+    const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(' ')); /* [ to {, ] to } */
+    unsigned inside =
+        (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'))) >> first;
+    unsigned opens =
+        (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{'))) >> first;
+    unsigned closes =
+        (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(folded, _mm_set1_epi8('}'))) >> first;
+
+    inside ^= inside << 1;
+    inside ^= inside << 2;
+    inside ^= inside << 4;
+    inside ^= inside << 8;
+    inside ^= sure->is_in_string ? 0xffffU : 0;
+    sure->is_in_string = inside >> (JSON_STEP - 1) & 1;
+    for (unsigned left = (opens | closes) & ~inside; left; left &= left - 1) {
+        unsigned at = (unsigned)__builtin_ctz(left);
+
+        if (opens >> at & 1)
+            sure->depth++;
+        else if (--sure->depth == 0)
+            return p + at + 1;
+    }
+    return NULL;
+}
+
+static inline bool has_backslash(__m128i bytes)
+{
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))) != 0;
+}
+
+/* Passes over an object or array that was checked before: only its brackets count. The
+ * last bytes are looked at together with those before them. NULL: it does not end. */
+static const char *skip_sure(const struct json_scan *s, const char *p)
+{
+    const char *last = end_of(s) - JSON_STEP;
+    struct sure sure = {};
+    __m128i bytes;
+
+    if (s->text.len < JSON_STEP)
+        return pass_bytes(&sure, p, end_of(s));
+    for (; p <= last; p += JSON_STEP) {
+        const char *behind;
+
+        bytes = _mm_loadu_si128((const __m128i_u *)p);
+        behind = sure.is_escaped || has_backslash(bytes)
+                     ? pass_bytes(&sure, p, p + JSON_STEP)
+                     : pass_step(&sure, p, bytes, 0);
+        if (behind)
+            return behind;
+    }
+    bytes = _mm_loadu_si128((const __m128i_u *)last);
+    if (sure.is_escaped || has_backslash(bytes))
+        return pass_bytes(&sure, p, end_of(s));
+    return p < end_of(s) ? pass_step(&sure, p, bytes, (unsigned)(p - last)) : NULL;
+}
+#endif
+
+/* NULL after fail(), also where somebody said that it was checked and it was not. */
+static const char *skip_object_or_array(struct json_scan *s, const char *p)
+{
+#ifdef SIMD_X86
+    const char *behind = s->is_sure ? skip_sure(s, p) : NULL;
+
+    if (behind)
+        return behind;
+#endif
+    return skip_nested(s, p);
+}
+
 static enum json_type type_of(char first)
 {
     switch (first) {
@@ -348,7 +480,7 @@ static const char *skip_value(struct json_scan *s, const char *p, struct json_sp
 
     if (c == '"')
         return skip_string(s, p, ret);
-    p = c == '{' || c == '[' ? skip_nested(s, p) : skip_scalar(s, p);
+    p = c == '{' || c == '[' ? skip_object_or_array(s, p) : skip_scalar(s, p);
     if (!p)
         return NULL;
     ret->type = type_of(*start);
@@ -377,6 +509,12 @@ void json_scan_init(struct json_scan *scan, struct str text, size_t max_depth)
         .text = text.ptr ? text : S(""),
         .max_depth = max_depth < JSON_MAX_DEPTH ? max_depth : JSON_MAX_DEPTH,
     };
+}
+
+void json_walk_init(struct json_scan *scan, struct json_span value)
+{
+    json_scan_init(scan, value.text, JSON_MAX_DEPTH);
+    scan->is_sure = true;
 }
 
 static enum err begin(struct json_scan *s, char opener, const char *what)

@@ -88,10 +88,9 @@ static size_t put_special(struct buf *out, struct str rest)
 /* As it is, which most are; false: something in it is escaped, or there is no room. */
 static bool put_plain(struct buf *out, struct str value)
 {
-    const char *end = value.ptr + value.len;
     char *at;
 
-    if (json_skip(value.ptr, end, JSON_PLAIN) != end || buf_reserve(out, value.len + 2))
+    if (!json_is_plain(value.ptr, value.len) || buf_reserve(out, value.len + 2))
         return false;
     at = out->ptr + out->len;
     *at = '"';

@@ -155,7 +155,7 @@ static bool is_only(struct json_span meta, struct str name)
     struct json_member m;
     enum err err;
 
-    json_scan_init(&scan, meta.text, JSON_MAX_DEPTH);
+    json_walk_init(&scan, meta);
     err = json_object_begin(&scan);
     while (!err && json_object_next(&scan, &m, &err))
         if (!json_string_is(m.key, name))

@@ -218,7 +218,7 @@ struct json_span mcp_message_member(struct json_span object, struct str name)
 
     if (!mcp_message_is(object, JSON_OBJECT))
         return (struct json_span){};
-    json_scan_init(&scan, object.text, JSON_MAX_DEPTH);
+    json_walk_init(&scan, object);
     err = json_object_begin(&scan);
     while (!err && json_object_next(&scan, &member, &err))
         if (json_string_is(member.key, name))

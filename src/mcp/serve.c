@@ -241,7 +241,7 @@ static void read_meta(const struct mcp_message *message, struct meta *ret)
         meta = mcp_message_member(message->params, name);
     if (!meta.text.ptr || meta.type != JSON_OBJECT)
         return;
-    json_scan_init(&scan, meta.text, JSON_MAX_DEPTH);
+    json_walk_init(&scan, meta);
     err = json_object_begin(&scan);
     while (!err && json_object_next(&scan, &member, &err)) {
         struct json_span *span = meta_member(ret, member.key);

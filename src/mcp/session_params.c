@@ -100,7 +100,7 @@ static bool is_for_us(struct json_span meta)
 
     if (meta.type != JSON_OBJECT)
         return false;
-    json_scan_init(&scan, meta.text, JSON_MAX_DEPTH);
+    json_walk_init(&scan, meta);
     err = json_object_begin(&scan);
     while (!err && json_object_next(&scan, &m, &err)) {
         if (!is_ours(m.key))

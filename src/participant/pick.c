@@ -24,7 +24,7 @@ bool pick_members(struct json_span object, const struct pick *picks, size_t coun
 
     if (!object.text.ptr || object.type != JSON_OBJECT)
         return false;
-    json_scan_init(&scan, object.text, JSON_MAX_DEPTH);
+    json_walk_init(&scan, object);
     err = json_object_begin(&scan);
     while (!err && json_object_next(&scan, &member, &err))
         if (!note(&member, picks, count, &found))
