@@ -28,11 +28,14 @@ static enum err refuse_at(const struct admission *a, struct refusal *r, struct s
 static enum err check_scan(struct admission *a, struct refusal *r)
 {
     struct envelope_problem problem = {};
-    enum err err;
+    enum err err = OK;
 
     arena_reset(a->scratch);
-    err = envelope_scan(a->text, a->limits->depth, a->dialect, a->scratch, &a->env,
-                        &problem);
+    if (a->scanned)
+        a->env = *a->scanned;
+    else
+        err = envelope_scan(a->text, a->limits->depth, a->dialect, a->scratch, &a->env,
+                            &problem);
     if (err) {
         (void)refusal_set(r, err, problem.field, problem.what);
         r->at = problem.at;

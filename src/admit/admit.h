@@ -81,6 +81,8 @@ struct admission {
     enum dialect dialect;  /* that the sender speaks */
     struct str text;       /* slash: best in topic_reserve()'s place; dotted: anywhere but
                             * there. Pending presence was announced before. */
+    const struct envelope *scanned; /* of this very text, with this dialect and depth, by
+                                     * code of ours; NULL: it is scanned here */
     const struct admit_limits *limits;
     const struct identity *identity; /* the sender's credential; for judge_command() */
     struct arena *scratch;           /* reset here */

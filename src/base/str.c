@@ -56,17 +56,6 @@ size_t str_find(struct str s, char c, size_t from)
     return hit ? (size_t)(hit - s.ptr) : s.len;
 }
 
-struct str str_slice(struct str s, size_t from, size_t to)
-{
-    if (to > s.len)
-        to = s.len;
-    if (from > to)
-        from = to;
-    if (!s.ptr)
-        return s;
-    return (struct str){ s.ptr + from, to - from };
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';

@@ -45,7 +45,16 @@ int str_cmp(struct str a, struct str b);
 size_t str_find(struct str s, char c, size_t from);
 
 /* From `from` up to, not including, `to`; both are cut to the length. */
-struct str str_slice(struct str s, size_t from, size_t to);
+static inline struct str str_slice(struct str s, size_t from, size_t to)
+{
+    if (to > s.len)
+        to = s.len;
+    if (from > to)
+        from = to;
+    if (!s.ptr)
+        return s;
+    return (struct str){ s.ptr + from, to - from };
+}
 
 /* Without the leading and trailing spaces and tabs. */
 struct str str_trim(struct str s);

@@ -224,7 +224,8 @@ enum err wire_seat_open(struct loop *loop, const struct wire_settings *settings,
     struct wire_seat *s = xcalloc(1, sizeof(*s));
     enum err err;
 
-    s->seat = (struct seat){ seat_send, seat_fence, seat_welcome };
+    s->seat =
+        (struct seat){ .send = seat_send, .fence = seat_fence, .welcome = seat_welcome };
     s->loop = loop;
     s->ops = ops;
     s->user = user;

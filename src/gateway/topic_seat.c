@@ -341,7 +341,9 @@ static void on_timer(struct loop_timer *timer)
 
 /* --- speaking --- */
 
-static void judge(struct topic_seat *seat, struct str text)
+/* `scanned`: of this text, or NULL. Else the text is scanned where it will stay. */
+static void judge(struct topic_seat *seat, struct str text,
+                  const struct envelope *scanned)
 {
     struct worker *worker = seat->worker;
     struct live_room *room = live_room_of(member_topic(&seat->member));
@@ -351,9 +353,10 @@ static void judge(struct topic_seat *seat, struct str text)
     struct refusal refusal;
     enum err err;
 
-    a = speaking_admission(&speaker, (struct str){ memcpy(topic_reserve(topic, text.len),
-                                                          text.ptr, text.len),
-                                                   text.len });
+    if (!scanned)
+        text.ptr = memcpy(topic_reserve(topic, text.len), text.ptr, text.len);
+    a = speaking_admission(&speaker, text);
+    a.scanned = scanned;
     err = admit(&a, &refusal);
     metrics_count_verdict(&worker->metrics, err);
     if (err)
@@ -362,10 +365,9 @@ static void judge(struct topic_seat *seat, struct str text)
         moderation_carry_out(room, &a, NULL);
 }
 
-static enum err send(struct seat *self, struct str text)
+/* ERR_AGAIN, ERR_TOO_BIG; OK: it may be judged. */
+static enum err prepare(struct topic_seat *seat, struct str text)
 {
-    struct topic_seat *seat = seat_of(self);
-
     if (!topic_seat_is_taken(seat))
         return ERR_AGAIN;
     if (text.len > seat->worker->settings->config->limits.envelope)
@@ -377,8 +379,26 @@ static enum err send(struct seat *self, struct str text)
         seat->limits = seat->worker->settings->admit;
     else
         seat->limits.depth = seat->worker->settings->admit.depth;
-    judge(seat, text);
     return OK;
+}
+
+static enum err send(struct seat *self, struct str text)
+{
+    enum err err = prepare(seat_of(self), text);
+
+    if (!err)
+        judge(seat_of(self), text, NULL);
+    return err;
+}
+
+static enum err send_scanned(struct seat *self, const struct envelope *env, size_t depth)
+{
+    struct topic_seat *seat = seat_of(self);
+    enum err err = prepare(seat, env->text);
+
+    if (!err)
+        judge(seat, env->text, depth <= seat->limits.depth ? env : NULL);
+    return err;
 }
 
 static void fence(struct seat *self, uint64_t number)
@@ -400,7 +420,8 @@ struct topic_seat *topic_seat_open(struct worker *worker, struct str topic,
 {
     struct topic_seat *seat = xcalloc(1, sizeof(*seat) + topic.len);
 
-    seat->seat = (struct seat){ .send = send, .fence = fence };
+    seat->seat =
+        (struct seat){ .send = send, .send_scanned = send_scanned, .fence = fence };
     seat->worker = worker;
     seat->identity = identity_ref(identity);
     seat->terms = *terms;

@@ -341,7 +341,9 @@ static struct str context_of(const struct wish *wish)
     struct kind kind;
 
     buf_init(&text, KIND_MAX_BYTES);
-    buf_putf(&text, "mcp/request:" STR_FMT ":", STR_ARG(wish->method));
+    buf_put(&text, S("mcp/request:"));
+    buf_put(&text, wish->method);
+    buf_putc(&text, ':');
     buf_put(&text, wish->key);
     return wish->key.len && !text.is_full && !kind_parse(buf_str(&text), &kind)
                ? wish->key

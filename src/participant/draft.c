@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "participant/draft.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
 
+#include "base/cleanup.h"
 #include "participant/calls_priv.h"
 #include "participant/check.h"
 #include "participant/occupant_priv.h"
@@ -53,17 +53,43 @@ static void clear(struct buf *buf)
     buf_clear(buf);
 }
 
+/* The id grows by what fits. */
+static void put(struct str *id, struct str part)
+{
+    size_t len = part.len < ASK_ID - id->len ? part.len : ASK_ID - id->len;
+
+    memcpy((char *)(uintptr_t)id->ptr + id->len, part.ptr, len);
+    id->len += len;
+}
+
+static void put_number(struct str *id, uint64_t number, unsigned base, size_t least)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+
+    while (number || sizeof(digits) - at < least) {
+        digits[--at] = "0123456789abcdef"[number % base];
+        number /= base;
+    }
+    put(id, (struct str){ digits + at, sizeof(digits) - at });
+}
+
 struct str draft_id(struct occupant *o)
 {
+    enum { DECIMAL = 10, HEX = 16, HASH_DIGITS = 8 };
     const struct hash_key *key = o->settings.id_key;
-    char *id = o->calls->pad.id;
-    int len = snprintf(id, ASK_ID, STR_FMT "-%" PRIu64, STR_ARG(o->settings.id_prefix),
-                       ++o->ids);
+    struct str id = { o->calls->pad.id, 0 };
 
-    if (key)
-        len += snprintf(id + len, ASK_ID - (size_t)len, "-%08x",
-                        (uint32_t)hash_of(key, (struct str){ id, (size_t)len }));
-    return (struct str){ id, (size_t)len };
+    put(&id, o->settings.id_prefix);
+    put(&id, S("-"));
+    put_number(&id, ++o->ids, DECIMAL, 1);
+    if (key) {
+        uint32_t hash = (uint32_t)hash_of(key, id);
+
+        put(&id, S("-"));
+        put_number(&id, hash, HEX, HASH_DIGITS);
+    }
+    return id;
 }
 
 struct str draft_kind(struct occupant *o, struct str type, struct str method,
@@ -104,11 +130,37 @@ static const char *complaint(enum err err)
     }
 }
 
+/* Whether a text is nested too deeply is for the gateway to say, in its own words: the
+ * depth with which it was found in order. */
+static enum err check_draft(struct occupant *o, struct heard *ret, size_t *ret_depth)
+{
+    struct pad *pad = &o->calls->pad;
+    const size_t depths[] = { o->settings.limits.depth, JSON_MAX_DEPTH };
+    struct str field;
+    enum err err = OK;
+
+    for (size_t i = 0; i < COUNT(depths); i++) {
+        arena_reset(&pad->arena);
+        err = check_text(buf_str(&pad->out), depths[i], &pad->arena, ret, &field);
+        *ret_depth = depths[i];
+        if (!err)
+            break;
+    }
+    return err;
+}
+
+static enum err hand_over(struct occupant *o, const struct heard *said, size_t depth)
+{
+    if (o->seat->send_scanned)
+        return o->seat->send_scanned(o->seat, &said->env, depth);
+    return o->seat->send(o->seat, said->env.text);
+}
+
 enum err draft_send(struct occupant *o, struct draft *draft)
 {
     struct pad *pad = &o->calls->pad;
     struct heard said;
-    struct str field;
+    size_t depth;
     enum err err;
 
     say_end(&draft->w);
@@ -116,15 +168,14 @@ enum err draft_send(struct occupant *o, struct draft *draft)
         return ERR_AGAIN;
     if (pad->out.is_full || (o->envelope_bytes && pad->out.len > o->envelope_bytes))
         return ERR_TOO_BIG;
-    arena_reset(&pad->arena);
-    err = check_text(buf_str(&pad->out), JSON_MAX_DEPTH, &pad->arena, &said, &field);
+    err = check_draft(o, &said, &depth);
     if (err) {
         draft->why = complaint(err);
         return ERR_INVALID;
     }
     if (!occupant_may(o, draft->head.kind, said.env.payload))
         return ERR_FORBIDDEN;
-    err = o->seat->send(o->seat, buf_str(&pad->out));
+    err = hand_over(o, &said, depth);
     if (err)
         return err;
     said.is_mine = true;

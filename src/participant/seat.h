@@ -15,10 +15,16 @@
 #include "base/err.h"
 #include "base/str.h"
 
+struct envelope;
+
 struct seat {
     /* Copies one whole envelope. ERR_AGAIN: there is no connection now. ERR_TOO_BIG:
      * it is longer than the gateway takes. ERR_OVERLOAD: too much waits already. */
     enum err (*send)(struct seat *seat, struct str text);
+    /* The same, for a gateway in this process: the text, in slash spelling, is what the
+     * view shows (envelope_scan() with that depth), so it need not be scanned again. May
+     * be NULL. */
+    enum err (*send_scanned)(struct seat *seat, const struct envelope *env, size_t depth);
     /* occupant_judged(number) comes when everything sent before has been judged, and
      * every refusal of it was heard. Not at all where the connection breaks before. */
     void (*fence)(struct seat *seat, uint64_t number);
