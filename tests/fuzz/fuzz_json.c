@@ -76,6 +76,28 @@ static enum err scan_whole(struct str text)
     return err ? err : json_scan_end(&scan);
 }
 
+/* What was scanned is found by a walk in the same places. */
+static void walk_again(struct str text)
+{
+    struct json_scan scan, walk;
+    struct json_member a, b;
+    struct json_span span = { .type = JSON_OBJECT, .text = text };
+    enum err err, walk_err = OK;
+
+    json_scan_init(&scan, text, JSON_MAX_DEPTH);
+    json_walk_init(&walk, span);
+    err = json_object_begin(&scan);
+    if (err)
+        return;
+    expect(json_object_begin(&walk) == OK);
+    while (json_object_next(&scan, &a, &err)) {
+        expect(json_object_next(&walk, &b, &walk_err));
+        expect(a.value.type == b.value.type && a.value.text.ptr == b.value.text.ptr &&
+               a.value.text.len == b.value.text.len);
+    }
+    expect(!err && !json_object_next(&walk, &b, &walk_err) && !walk_err);
+}
+
 static void write_and_read(struct str text, struct arena *arena)
 {
     const struct json *first, *second;
@@ -89,6 +111,7 @@ static void write_and_read(struct str text, struct arena *arena)
         return;
     }
     expect(scan_whole(text) == OK);
+    walk_again(text);
     buf_init(&once, SIZE_MAX / 4);
     buf_init(&twice, SIZE_MAX / 4);
     json_write_init(&w, &once);

@@ -273,6 +273,54 @@ TEST(a_fence_comes_back_behind_the_refusals_before_it)
     world_done(&world);
 }
 
+/* What somebody here has scanned is taken as it is, but for a depth that is not allowed.
+ */
+TEST(what_comes_with_its_view_is_judged_like_any_other)
+{
+    static const struct {
+        const char *kind, *payload;
+        size_t depth;
+        const char *heard, *refused;
+    } cases[] = {
+        { "chat", "{\"text\":\"hi\"}", 4, "chat\n", "" },
+        { "chat", "{\"text\":[[]]}", 4, "chat\n", "" },
+        { "chat", "{\"text\":[[[]]]}", 100, "", "system/error\n" },
+        { "mcp/request:tools/list", "{}", 4, "", "system/error\n" },
+    };
+    struct sitter ann, bob;
+    struct world world;
+    struct arena arena;
+    int id = 0;
+
+    world_init(&world, S("limits: { depth: 4 }"));
+    sit_two(&world, &ann, &bob);
+    arena_init(&arena, 1 << 20);
+    FOR_EACH_CASE(c, cases) {
+        struct seat *seat = topic_seat_of(bob.seat);
+        struct envelope env;
+        struct buf text;
+
+        buf_init(&text, 1000);
+        buf_putf(&text,
+                 "{\"protocol\":\"mcpx/v0.1\",\"id\":\"v%d\",\"from\":\"" STR_FMT
+                 "\",\"to\":[\"" STR_FMT "\"],\"kind\":\"%s\",\"payload\":%s}",
+                 id++, STR_ARG(bob.identity->id), STR_ARG(ann.identity->id), c->kind,
+                 c->payload);
+        CHECK_INT(
+            envelope_scan(buf_str(&text), c->depth, DIALECT_SLASH, &arena, &env, NULL),
+            OK);
+        CHECK_INT(seat->send_scanned(seat, &env, c->depth), OK);
+        turn(&world);
+        CHECK_STR(told(&ann), str_of(c->heard));
+        CHECK_STR(told(&bob), str_of(c->refused));
+        buf_done(&text);
+    }
+    arena_done(&arena);
+    sitter_done(&ann);
+    sitter_done(&bob);
+    world_done(&world);
+}
+
 TEST(a_seat_has_no_rate_but_a_size)
 {
     struct sitter ann, bob;

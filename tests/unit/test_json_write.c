@@ -135,3 +135,40 @@ TEST(members_are_copied_as_they_stand_but_for_those_named)
         buf_done(&out);
     }
 }
+
+/* Texts of every length, with every kind of byte that is written otherwise at every
+ * place.
+ */
+TEST(what_must_be_escaped_is_found_wherever_it_stands)
+{
+    static const struct {
+        char byte;
+        struct str written;
+    } cases[] = {
+        { '"', S("\\\"") },       { '\\', S("\\\\") },           { '\n', S("\\n") },
+        { '\x1f', S("\\u001f") }, { '\xff', S("\xef\xbf\xbd") }, { 'x', S("x") },
+    };
+
+    FOR_EACH_CASE(c, cases)
+        for (size_t len = 1; len < 70; len++)
+            for (size_t at = 0; at < len; at++) {
+                struct buf text, out, expected;
+                struct json_writer w;
+
+                buf_init(&text, len); /* of exactly that size */
+                buf_init(&out, 1000);
+                buf_init(&expected, 1000);
+                buf_putc(&expected, '"');
+                for (size_t i = 0; i < len; i++) {
+                    buf_putc(&text, i == at ? c->byte : ' ');
+                    buf_put(&expected, i == at ? c->written : S(" "));
+                }
+                buf_putc(&expected, '"');
+                json_write_init(&w, &out);
+                json_str(&w, buf_str(&text));
+                CHECK_STR(buf_str(&out), buf_str(&expected));
+                buf_done(&text);
+                buf_done(&out);
+                buf_done(&expected);
+            }
+}
