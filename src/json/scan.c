@@ -73,10 +73,10 @@ static inline const char *skip_space(const struct json_scan *s, const char *p)
 
 /* json_skip(), mostly of short strings. Near the end of the text, which for a part of an
  * envelope is near, the last bytes are looked at together with those before them. */
+#ifdef SIMD_X86
 static inline const char *skip_run(const struct json_scan *s, const char *p,
                                    enum json_run run)
 {
-#ifdef SIMD_X86
     const char *last = end_of(s) - JSON_STEP;
     unsigned hits;
 
@@ -90,9 +90,15 @@ static inline const char *skip_run(const struct json_scan *s, const char *p,
         hits = json_hits(last, run) >> (p - last);
         return hits ? p + __builtin_ctz(hits) : end_of(s);
     }
-#endif
     return json_skip(p, end_of(s), run);
 }
+#else
+static inline const char *skip_run(const struct json_scan *s, const char *p,
+                                   enum json_run run)
+{
+    return json_skip(p, end_of(s), run);
+}
+#endif
 
 /* The four digits behind \u. */
 static const char *skip_hex4(struct json_scan *s, const char *p, unsigned *ret)
@@ -447,18 +453,19 @@ static const char *skip_sure(const struct json_scan *s, const char *p)
         return pass_bytes(&sure, p, end_of(s));
     return p < end_of(s) ? pass_step(&sure, p, bytes, (unsigned)(p - last)) : NULL;
 }
+#else
+static const char *skip_sure(const struct json_scan *, const char *)
+{
+    return NULL; /* it is checked again */
+}
 #endif
 
 /* NULL after fail(), also where somebody said that it was checked and it was not. */
 static const char *skip_object_or_array(struct json_scan *s, const char *p)
 {
-#ifdef SIMD_X86
     const char *behind = s->is_sure ? skip_sure(s, p) : NULL;
 
-    if (behind)
-        return behind;
-#endif
-    return skip_nested(s, p);
+    return behind ? behind : skip_nested(s, p);
 }
 
 static enum json_type type_of(char first)
