@@ -6,7 +6,7 @@ import net from 'node:net';
 import { after, before, test } from 'node:test';
 
 import { connect } from './raw.mjs';
-import { envelope, expect, people, person, startGateway, within } from './gateway.mjs';
+import { envelope, expect, people, person, startGateway } from './gateway.mjs';
 
 let gateway;
 
@@ -78,7 +78,7 @@ test('ready: 503 while draining, and nobody new is let in', async () => {
     peer.send('GET /readyz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nx');
     assert.equal((await draining.request('GET /readyz')).status, 200);
     draining.signal('SIGTERM');
-    await within((async () => { while (!/event=server\.drain/.test(draining.stderr())) await once(draining.child.stderr, 'data'); })(), 'the drain');
+    await draining.logged(/event=server\.drain/);
     peer.send('x');
     assert.match((await peer.end()).toString(), /^HTTP\/1\.1 503 [^]*\r\nConnection: close\r\n[^]*"status":503/);
     const late = net.connect(draining.port, '127.0.0.1');

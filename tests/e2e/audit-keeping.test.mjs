@@ -60,6 +60,6 @@ test('a lost redact.key is made anew, and the log says what that means', async (
     await gateway.kill();
     fs.rmSync(path.join(gateway.data, 'redact.key'));
     gateway = await gateway.restart();
-    assert.match(gateway.stderr(), /level=warn event=store.redact_key reason="redact.key was missing/);
+    await gateway.logged(/level=warn event=store.redact_key reason="redact.key was missing/);
     assert.ok(fs.existsSync(path.join(gateway.data, 'redact.key')));
 });

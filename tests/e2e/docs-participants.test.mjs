@@ -163,7 +163,7 @@ test('libmoot drops the same, for the same reasons', { skip: cannotLink }, async
     const child = start(t, compile('listener', LISTENER), '', [`ws://127.0.0.1:${server.address().port}`]);
     let output = '';
     child.stdout.on('data', (data) => { output += data; });
-    const [status] = await within(once(child, 'exit'), 'the listener');
+    const [status] = await within(once(child, 'close'), 'the listener'); // all it said has been read
     assert.equal(status, 0);
     assert.deepEqual(output.trimEnd().split('\n').map((line) => line.trim()), bad.map(({ offence }) => offence.trim()));
 });

@@ -36,7 +36,7 @@ after(async () => {
 function start(t, program, id, args, token = `${id}-token`) {
     const child = spawn(process.execPath, [path.join(folder, program), ...args],
         { env: { ...process.env, MOOT_TOKEN: token }, stdio: ['ignore', 'pipe', 'pipe'] });
-    const exited = once(child, 'exit');
+    const exited = once(child, 'close'); // all it said has been read
     let output = '';
     let tell = () => {};
     const hear = (data) => {

@@ -8,6 +8,7 @@
 //       sign-in ticket or undefined), .stdout(), .stderr()
 //       gateway.adminToken() / .humanToken()   those of the first start
 //       gateway.signal(name)                   SIGHUP and the like, to this process only
+//       await gateway.logged(/…/)              until its log, which is standard error, has this
 //       await gateway.stop()                   SIGTERM; asserts status 0 and no sanitizer report
 //       await gateway.kill()                   SIGKILL; its folder stays
 //       await gateway.restart()                a new one where a killed one was: port, data, settings;
@@ -198,6 +199,7 @@ class Gateway {
 
     constructor(child, data, config, options) {
         Object.assign(this, { child, exited: once(child, 'exit'), data, config, options, pid: child.pid });
+        this.ended = once(child, 'close'); // all that it wrote has been read
         child.stdout.on('data', (part) => { this.#out += part; });
         child.stderr.on('data', (part) => { this.#err += part; });
         for (const held of [child, child.stdout, child.stderr])
@@ -210,11 +212,18 @@ class Gateway {
     humanToken() { return fs.readFileSync(path.join(this.data, 'human.token'), 'utf8').trim(); }
     signal(name) { this.child.kill(name); }
 
+    async logged(pattern) {
+        await within((async () => {
+            while (!pattern.test(this.#err))
+                await once(this.child.stderr, 'data');
+        })(), `${pattern} in the log`).catch((error) => { throw new Error(`${error.message}:\n${this.#err}`); });
+    }
+
     async started() {
         while (!/^(Sign in|Data directory).*\n/m.test(this.#out))
             await within(Promise.race([
                 once(this.child.stdout, 'data'),
-                this.exited.then(([code]) => { throw new Error(`moot ended with ${code}: ${this.#err}`); }),
+                this.ended.then(([code]) => { throw new Error(`moot ended with ${code}: ${this.#err}`); }),
             ]), 'the gateway to start');
         const [, scheme, host, port] = /listening on (https?):\/\/(.*):(\d+)\n/.exec(this.#out);
         Object.assign(this, { scheme, host, port: Number(port) });

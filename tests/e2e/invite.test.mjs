@@ -25,7 +25,7 @@ before(async () => {
 after(async () => {
     for (const ticket of tickets)
         assert.ok(!gateway.stderr().includes(ticket) && !gateway.stdout().includes(ticket), 'logs hold no ticket');
-    assert.match(gateway.stderr(), /invitation\.make/);
+    await gateway.logged(/invitation\.make/);
     await gateway.stop();
 });
 

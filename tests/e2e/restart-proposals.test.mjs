@@ -113,7 +113,7 @@ test('a proposal that expires while the gateway is down is neither open nor kept
     assert.deepEqual(await listed(gateway, 'brief'), []);
     await propose(gateway, 'agent', 'room'); // what was noticed is on disk by now
     gateway = await crash(gateway);
-    assert.match(gateway.stderr(), /state\.restore.*proposals=2 /);
+    await gateway.logged(/state\.restore.*proposals=2 /);
     await gateway.stop();
 });
 

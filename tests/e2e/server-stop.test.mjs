@@ -36,7 +36,7 @@ for (const signal of ['SIGTERM', 'SIGINT'])
         assert.equal(code, 0, gateway.stderr());
         for (const client of clients)
             assert.deepEqual(await client.closed(), { code: 1001, reason: 'the server is stopping' });
-        assert.match(gateway.stderr(), /event=server\.stop/);
+        await gateway.logged(/event=server\.stop/);
         done(gateway);
     });
 
@@ -73,7 +73,7 @@ test('stop: a second signal ends its patience', async () => {
 
     lazy.socket._socket.pause();
     gateway.signal('SIGTERM');
-    await within((async () => { while (!/event=server\.drain/.test(gateway.stderr())) await once(gateway.child.stderr, 'data'); })(), 'the drain');
+    await gateway.logged(/event=server\.drain/);
     const { code } = await stop(gateway, 'SIGTERM');
     assert.equal(code, 0, gateway.stderr());
     lazy.socket.terminate();
@@ -137,6 +137,6 @@ test('stop: a reload that is under way changes nothing any more', async () => {
     gateway.signal('SIGHUP');
     const { code } = await stop(gateway, 'SIGTERM');
     assert.equal(code, 0, gateway.stderr());
-    assert.match(gateway.stderr(), /event=config\.(refuse reason=.*stopping|reload)/);
+    await gateway.logged(/event=config\.(refuse reason=.*stopping|reload)/);
     done(gateway);
 });

@@ -182,6 +182,6 @@ test('with another key what is kept is noise, and somebody signs in again', asyn
     alice = await gateway.join('alice', { topic: 'room' });
     await known();
     assert.match(JSON.stringify((await callTool(alice, 'guarded', 'hello')).error), /sign-in/);
-    assert.match(gateway.stderr(), /event=server\.secrets name=guarded/);
+    await gateway.logged(/event=server\.secrets name=guarded/);
     assert.equal(await stateOf(), 'sign_in_needed');
 });
