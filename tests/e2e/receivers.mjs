@@ -21,7 +21,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
 
-import { within } from './gateway.mjs';
+import { patience, within } from './gateway.mjs';
 
 class Receiver {
     records = [];
@@ -32,7 +32,7 @@ class Receiver {
             resolve();
     }
 
-    async until(holds, limit = 30_000) {
+    async until(holds, limit = patience) {
         await within((async () => {
             while (!holds(this.records))
                 await new Promise((resolve) => { this.#waiting.push(resolve); });
