@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 
 import { envelope, people, startGateway, within } from './gateway.mjs';
+import { until } from './processes.mjs';
 import { frame, sampleKey } from './raw.mjs';
 
 const PONG = 0x8a;
@@ -82,7 +83,7 @@ test('D18: over TLS, too, who reads nothing from the start is closed, whatever w
     await sleep(300);
     const alive = setInterval(() => guests.forEach(({ socket }) => socket.write(frame(PONG, ''))), 200);
     t.after(() => clearInterval(alive));
-    assert.ok((await Promise.all(guests.map(({ topic }) => isIn(gateway, topic)))).some(Boolean), 'someone came in');
+    await until(async () => (await Promise.all(guests.map(({ topic }) => isIn(gateway, topic)))).some(Boolean), 'someone has come in');
     for (const { topic } of guests)
         for (let i = 0; i < 8; i++)
             await gateway.post('alice-token', topic, envelope('alice', 'chat', { payload: { text: 'x'.repeat(900_000) } }));
