@@ -149,7 +149,7 @@ export class Client {
   #handshake(key) {
     return new Promise((resolve, reject) => {
       let head = Buffer.alloc(0);
-      const timer = setTimeout(() => reject(new Error('no answer to the handshake')), 5000);
+      const timer = setTimeout(() => reject(new Error('no answer to the handshake')), 60_000);
       const onData = (chunk) => {
         head = Buffer.concat([head, chunk]);
         const end = head.indexOf('\r\n\r\n');

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 
 import { breakDisk, mendDisk, readRecord, recorded } from './audit.mjs';
-import { envelope, expect, people, person, program, startGateway, takeAll, within } from './gateway.mjs';
+import { envelope, expect, patience, people, person, program, startGateway, takeAll, within } from './gateway.mjs';
 
 const library = path.join(path.dirname(program), 'tests/harness/libfault.so');
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-disk-'));
@@ -115,7 +115,7 @@ async function metric(gateway, name) {
 }
 
 async function untilFailing(gateway, wanted) {
-    for (const end = Date.now() + 30_000; await metric(gateway, 'moot_store_failing') !== wanted;)
+    for (const end = Date.now() + patience; await metric(gateway, 'moot_store_failing') !== wanted;)
         assert.ok(Date.now() < end, `moot_store_failing is never ${wanted}`);
 }
 
@@ -123,7 +123,7 @@ async function untilFailing(gateway, wanted) {
 async function sayUntilItFails(gateway, client) {
     const said = [];
 
-    for (const end = Date.now() + 30_000; await metric(gateway, 'moot_store_failing') === 0;) {
+    for (const end = Date.now() + patience; await metric(gateway, 'moot_store_failing') === 0;) {
         assert.ok(Date.now() < end, 'it never fails');
         said.push(client.chat('held'.repeat(2000)).id);
     }
@@ -146,7 +146,7 @@ async function checkRecord(gateway, heard) {
 
 for (const way of [limited, faulty('sync EIO audit.db'), faulty('write EIO audit.db'), faulty('write ENOSPC /data/'),
     small()])
-    test(`disk: ${way.name}`, { skip: way.skip, timeout: 120_000 }, async () => {
+    test(`disk: ${way.name}`, { skip: way.skip, timeout: 300_000 }, async () => {
         let gateway = await way.start(config);
 
         try {
@@ -164,7 +164,7 @@ for (const way of [limited, faulty('sync EIO audit.db'), faulty('write EIO audit
             const ready = await gateway.request('GET /readyz');
             assert.equal(ready.status, 503);
             assert.match(ready.text, /record cannot be written/);
-            assert.match(gateway.stderr(), /event=store\.fail/);
+            await gateway.logged(/event=store\.fail/);
             const text = 'x'.repeat(50_000);
             const loose = Array.from({ length: 60 }, () => cyd.chat(text).id);
             for (const wanted of loose)
@@ -230,14 +230,14 @@ for (const [name, ask] of [
     ['capabilities', (gateway) => gateway.request('POST /admin/participants/bob/capabilities?topic=loose', { token: gateway.adminToken(), json: { add: ['x/*'] } })],
     ['post', (gateway) => gateway.post('alice-token', 'room', envelope('alice'))],
 ])
-    test(`disk: whoever waits for it while the gateway stops is told so: ${name}`, { skip: faulty('x').skip, timeout: 60_000 }, async () => {
+    test(`disk: whoever waits for it while the gateway stops is told so: ${name}`, { skip: faulty('x').skip, timeout: 240_000 }, async () => {
         const way = faulty('sync ENOSPC /data/');
         const gateway = await way.start(config);
 
         try {
             const bob = await gateway.join('bob', { topic: 'loose' });
             await recorded(gateway, ({ event }) => event === 'presence');
-            const { answer } = await within(askAndWait(gateway, way, ask), 'a request that waits', 30_000);
+            const { answer } = await within(askAndWait(gateway, way, ask), 'a request that waits');
             const stopped = gateway.stop();
             const { status, json } = await within(answer, 'the answer');
             assert.deepEqual([status, json.error], [503, 'unavailable']);

@@ -32,13 +32,13 @@ test('answers that a gateway took along when it was killed are given to its succ
 
     await rpc.call('echo', { text: 'ready' });
     // One is answered while the gateway hears and does nothing, one when it is dead.
-    const sent = [rpc.send('tools/call', { name: 'slow', arguments: { ms: 100, text: 'soon' } }),
-                  rpc.send('tools/call', { name: 'slow', arguments: { ms: 3000, text: 'later' } })];
+    const sent = [rpc.send('tools/call', { name: 'slow', arguments: { ms: 2000, text: 'soon' } }),
+                  rpc.send('tools/call', { name: 'slow', arguments: { ms: 6000, text: 'later' } })];
 
     await begun(ledger, 'soon');
     await begun(ledger, 'later');
     gateway.signal('SIGSTOP');
-    await new Promise((resolve) => { setTimeout(resolve, 1000); });
+    await new Promise((resolve) => { setTimeout(resolve, 3000); });
     await gateway.kill();
     gateway = await gateway.restart();
     alice = await gateway.join('alice', { topic: 'room' });
@@ -89,7 +89,7 @@ test('an answer that was taken when the connection broke is not given twice', as
     const rpc = caller(alice, 'tool');
 
     await rpc.call('echo', { text: 'ready' });
-    const sent = rpc.send('tools/call', { name: 'slow', arguments: { ms: 1000, text: 'slow' } });
+    const sent = rpc.send('tools/call', { name: 'slow', arguments: { ms: 3000, text: 'slow' } });
 
     await begun(ledger, 'slow');
     proxy.isDumb = true;

@@ -167,7 +167,7 @@ test('terminal: a y is for what was shown, not for what the id has come to stand
         bot.chat(`rolls the ring ${i}`);
     await expect(bot, (json) => json.payload.text === 'rolls the ring 4');
     await proposed(bot, { path: '/etc' }, id);
-    await new Promise((resolve) => { setTimeout(resolve, 500); }); // the one at the terminal shows nothing of it
+    await new Promise((resolve) => { setTimeout(resolve, 2000); }); // the one at the terminal shows nothing of it
     terminal.type('y', 'Enter');
     await terminal.shows(/another proposal now[^]*\[ended 4\]/);
     assert.ok(!calc.frames.some(({ json }) => json.kind.startsWith('mcp/request')));

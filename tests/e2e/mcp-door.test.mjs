@@ -237,7 +237,7 @@ async function called(id) {
 }
 
 test('a token that expires ends them as well', async () => {
-    const { token } = await newcomer('erin', { expires_at: new Date(Date.now() + 3000).toISOString() });
+    const { token } = await newcomer('erin', { expires_at: new Date(Date.now() + 6000).toISOString() });
     const door = mcpAt(gateway, 'room', token);
     const stream = await door.listen(await door.begin());
 

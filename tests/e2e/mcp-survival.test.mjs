@@ -54,7 +54,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'])
     });
 
 test('what has ended stays so, and what was never begun is not there', async () => {
-    const idle = await start({ ...settings, mcp: { idle: '1s' } });
+    const idle = await start({ ...settings, mcp: { idle: '5s' } });
     const door = mcpAt(idle, 'room', 'eve-token');
     const status = async (visit, of = door) => (await of.ask('ping', undefined, { visit })).status;
     const [visit, ended] = [await door.begin(), await door.begin()];

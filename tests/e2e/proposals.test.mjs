@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { envelope, expect, people, person, startGateway } from './gateway.mjs';
+import { until } from './processes.mjs';
 
 let gateway;
 
@@ -13,7 +14,7 @@ before(async () => {
         tokens: [person('human', { type: 'human' }), ...people('other'), person('agent', { capabilities: ['mcp/proposal:*', 'chat'] }),
             person('full', { profile: 'full' }), person('watcher', { capabilities: ['chat'] })],
         limits: { rate_messages: 0 },
-        topics: { named: { tiny: { ring_messages: 2, proposal_expiry: '1s' }, brief: { proposal_expiry: '1s' }, free: { proposals: 'free' } } },
+        topics: { named: { tiny: { ring_messages: 2, proposal_expiry: '3s' }, brief: { proposal_expiry: '8s' }, free: { proposals: 'free' } } },
     });
 });
 after(() => gateway.stop());
@@ -119,14 +120,14 @@ test('proposals: one expires after the topic\'s time, or at expires_at', async (
     const [agent, human] = await members('brief', 'agent', 'human');
     const plain = propose(agent);
     const longer = propose(agent, { expires_at: new Date(Date.now() + hour).toISOString() });
-    const shorter = propose(agent, { expires_at: new Date(Date.now() + 400).toISOString() });
+    const shorter = propose(agent, { expires_at: new Date(Date.now() + 4000).toISOString() });
 
     assert.equal(await fate(human, shorter), 'passed');
     assert.deepEqual((await openOnes('brief')).map(({ id }) => id), [plain.id, longer.id, shorter.id]);
-    await sleep(500);
+    await until(async () => (await openOnes('brief')).length < 3, 'one of them expires');
     assert.deepEqual((await openOnes('brief')).map(({ id }) => id), [plain.id, longer.id]);
     await refused(human, fulfil(human, shorter), 'expired');
-    await sleep(700);
+    await until(async () => (await openOnes('brief')).length < 2, 'another expires');
     await refused(human, fulfil(human, plain), 'expired');
     await refused(agent, decide(agent, 'withdraw', plain), 'expired');
     assert.equal(await fate(human, fulfil(human, longer)), 'passed');
@@ -198,7 +199,7 @@ test('proposals: an id that is used again after its first proposal was closed st
     const second = propose(agent, { id: first.id, expires_at: new Date(Date.now() + hour).toISOString() });
     assert.equal(await fate(agent, second), 'passed');
     assert.deepEqual((await openOnes('tiny')).map(({ id }) => id), [second.id]);
-    await sleep(1100);
+    await sleep(3100);
     // More than the ledger keeps: what has expired is swept out.
     for (let n = 0; n < 10_100; n++) {
         const one = propose(agent);

@@ -117,7 +117,7 @@ test('the uses that are left are left after a crash, and the last one ends the g
 test('what runs out while the gateway is down is over, and what lasts longer runs out later', async () => {
     let gateway = await startGateway(config);
     const lead = await gateway.join('lead');
-    const soon = Date.now() + 1000;
+    const soon = Date.now() + 4000;
 
     await grant(lead, 'bot', ['x/brief'], { expires_at: new Date(soon).toISOString() });
     await grant(lead, 'bot', ['x/longer'], { expires_at: new Date(Date.now() + 3_600_000).toISOString() });
@@ -126,9 +126,9 @@ test('what runs out while the gateway is down is over, and what lasts longer run
     gateway = await gateway.restart();
     assert.ok(!await may(gateway, 'bot', 'room', 'x/brief'));
     assert.ok(await may(gateway, 'bot', 'room', 'x/longer'));
-    assert.match(gateway.stderr(), /state\.restore.*grants=1 /);
+    await gateway.logged(/state\.restore.*grants=1 /);
     gateway = await crash(gateway);
-    assert.match(gateway.stderr(), /state\.restore.*grants=1 /, 'the other is kept no more');
+    await gateway.logged(/state\.restore.*grants=1 /); // the other is kept no more
     await gateway.stop();
 });
 
@@ -136,7 +136,7 @@ test('a grant that expires after a restart is announced as any other', async () 
     let gateway = await startGateway(config);
     const lead = await gateway.join('lead');
 
-    await grant(lead, 'bot', ['x/brief'], { expires_at: new Date(Date.now() + 2500).toISOString() });
+    await grant(lead, 'bot', ['x/brief'], { expires_at: new Date(Date.now() + 10_000).toISOString() });
     gateway = await crash(gateway);
     const bot = await gateway.join('bot');
     assert.equal(bot.welcome.payload.moot.grants.length, 1);

@@ -99,7 +99,7 @@ async function administer(gateway, random, isOver) {
     }
 }
 
-test(`soak: for ${seconds} s those who stay get everything once and in one order`, { timeout: 60_000 }, async () => {
+test(`soak: for ${seconds} s those who stay get everything once and in one order`, { timeout: 240_000 }, async () => {
     const gateway = await startGateway(config(), { workers: process.env.MOOT_WORKERS ?? 2 });
     const stays = await Promise.all(residents.map(async ({ id, topic, n }) => {
         const client = await gateway.join(id, { topic, ws: { perMessageDeflate: n === 1 } });

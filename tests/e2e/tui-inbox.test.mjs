@@ -276,7 +276,7 @@ test('what was proposed before one came is in the inbox, and expires', async () 
     const bob = await gateway.join('bob', { topic });
 
     bob.send(envelope('bob', 'mcp/proposal:tools/call:late', { id: 'p-late', to: ['files'],
-        expires_at: new Date(Date.now() + 4000).toISOString(),
+        expires_at: new Date(Date.now() + 10_000).toISOString(),
         payload: { method: 'tools/call', params: { name: 'late', arguments: { a: 1 } } } }));
     await expect(bob, (json) => json.id === 'p-late');
     const { terminal } = await startRoom(gateway, { topic });
