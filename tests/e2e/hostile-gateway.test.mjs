@@ -323,10 +323,10 @@ test('hostile gateway: a head without end is given up long before memory is', as
 });
 
 test('hostile gateway: whoever never answers is left, and tried again', async () => {
-    const { gateway, probe, finish } = await meet(() => {}, { connect_timeout_ms: 200 });
+    const { gateway, probe, finish } = await meet(() => {}, { connect_timeout_ms: 2000 });
 
     await (await gateway.arrived(1)).ended();
-    await probe.event('chat', ({ text }) => text === 'fence 2');
+    await probe.event('chat', ({ text }) => /^fence/.test(text));
     await finish();
 });
 
@@ -334,10 +334,10 @@ test('hostile gateway: whoever dribbles a head byte by byte is left as well', as
     const { gateway, probe, finish } = await meet((peer) => {
         const drip = setInterval(() => (peer.isOver ? clearInterval(drip) : peer.raw('x')), 20);
         drip.unref();
-    }, { connect_timeout_ms: 300 });
+    }, { connect_timeout_ms: 2000 });
 
     await (await gateway.arrived(1)).ended();
-    await probe.event('chat', ({ text }) => text === 'fence 2');
+    await probe.event('chat', ({ text }) => /^fence/.test(text));
     await finish();
 });
 
@@ -345,10 +345,10 @@ test('hostile gateway: who takes us in and never says welcome is left', async ()
     const { gateway, probe, finish } = await meet((peer) => {
         peer.accept();
         peer.text(said('before any welcome'));
-    }, { connect_timeout_ms: 300 });
+    }, { connect_timeout_ms: 2000 });
 
     await (await gateway.arrived(1)).ended();
-    await probe.event('chat', ({ text }) => text === 'fence 2');
+    await probe.event('chat', ({ text }) => /^fence/.test(text));
     assert.equal((await finish()).length, 1);
 });
 

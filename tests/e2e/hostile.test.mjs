@@ -12,7 +12,7 @@ let gateway;
 let talk;
 
 before(async () => {
-    gateway = await startGateway({ limits: { login_failures: 0, rate_messages: '0', envelope: '64KiB', head_timeout: '2s' }, tokens: people('witness', 'peer', 'eve') });
+    gateway = await startGateway({ limits: { login_failures: 0, rate_messages: '0', envelope: '64KiB', head_timeout: '30s' }, tokens: people('witness', 'peer', 'eve') });
     talk = await startTalk();
 });
 after(async () => {

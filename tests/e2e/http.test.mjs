@@ -6,15 +6,14 @@ import { after, before, test } from 'node:test';
 import { envelope, people, startGateway, within } from './gateway.mjs';
 import { connect } from './raw.mjs';
 
-let gateway;
+const settings = (limits) => ({ limits: { head: '4KiB', uri: '1KiB', body: '64KiB', envelope: '32KiB', ...limits }, tokens: people('alice') });
+let gateway, hasty; // which waits for nobody
 
 before(async () => {
-    gateway = await startGateway({
-        limits: { head_timeout: '300ms', body_timeout: '300ms', keepalive_timeout: '600ms', head: '4KiB', uri: '1KiB', body: '64KiB', envelope: '32KiB' },
-        tokens: people('alice'),
-    });
+    gateway = await startGateway(settings({}));
+    hasty = await startGateway(settings({ head_timeout: '2s', body_timeout: '2s', keepalive_timeout: '2s' }));
 });
-after(async () => { await gateway.stop(); });
+after(() => Promise.all([gateway.stop(), hasty.stop()]));
 
 const auth = 'Host: localhost\r\nAuthorization: Bearer alice-token\r\n';
 
@@ -194,7 +193,7 @@ test('what comes too slowly is 408, and the connection ends', async () => {
         postHead('Transfer-Encoding: chunked\r\n') + '5\r\nab', postHead('Content-Length: 10\r\nExpect: 100-continue\r\n'),
     ];
     await Promise.all(begun.map(async (text) => {
-        const peer = await connect(gateway.port);
+        const peer = await connect(hasty.port);
         peer.send(text);
         const head = await within(peer.head(), text);
         const { status } = head.includes(' 100 ') ? await answer(peer) : { status: Number(head.slice(9, 12)) };
@@ -205,7 +204,7 @@ test('what comes too slowly is 408, and the connection ends', async () => {
 });
 
 test('a trickle of bytes does not stretch the time for a head', async () => {
-    const peer = await connect(gateway.port);
+    const peer = await connect(hasty.port);
     const timer = setInterval(() => peer.send('a'), 50);
     peer.send('GET /');
     assert.equal((await answer(peer)).status, 408);
@@ -215,8 +214,8 @@ test('a trickle of bytes does not stretch the time for a head', async () => {
 });
 
 test('silence ends a connection, before and after a request', async () => {
-    const silent = await connect(gateway.port);
-    const kept = await connect(gateway.port);
+    const silent = await connect(hasty.port);
+    const kept = await connect(hasty.port);
     kept.send(`GET /healthz HTTP/1.1\r\n${auth}\r\n`);
     assert.equal((await answer(kept)).status, 200);
     await within(Promise.all([silent.end(), kept.end()]), 'both to end');

@@ -19,7 +19,7 @@ test('a directed poll sees what comes after more than the ring holds', async () 
     const gateway = await startGateway({
         tokens: people('alice', 'bob'), topics: { defaults: { ring_messages: 5 } },
     });
-    const answer = waiting(gateway, 'alice-token', '/topics/room/messages?wait=8&routing=directed');
+    const answer = waiting(gateway, 'alice-token', '/topics/room/messages?wait=50&routing=directed');
 
     for (let i = 0; i < 12; i++)
         ok(await gateway.post('bob-token', 'room', envelope('bob', 'chat', { to: ['carol'] })));
@@ -32,7 +32,7 @@ test('a poll tells nothing to a reader whose token was revoked meanwhile', async
     const gateway = await startGateway({ tokens: people('bob') });
     const token = gateway.adminToken();
     const made = await gateway.request('POST /admin/tokens', { token, json: { id: 'alice', name: 'alice', profile: 'full' } });
-    const answer = waiting(gateway, made.json.token, '/topics/room/messages?wait=8');
+    const answer = waiting(gateway, made.json.token, '/topics/room/messages?wait=50');
 
     assert.equal((await gateway.request('GET /topics/room/participants', { token })).status, 200);
     assert.equal((await gateway.request('DELETE /admin/tokens/alice', { token })).status, 200);
@@ -43,13 +43,13 @@ test('a poll tells nothing to a reader whose token was revoked meanwhile', async
 
 test('a poll tells nothing to a reader who was kicked meanwhile', async () => {
     const gateway = await startGateway({ tokens: people('alice', 'bob') });
-    const answer = waiting(gateway, 'alice-token', '/topics/room/messages?wait=8');
+    const answer = waiting(gateway, 'alice-token', '/topics/room/messages?wait=50');
 
     ok(await gateway.post('bob-token', 'room', envelope('bob', 'chat', { id: '0' })).then(async (first) => {
         assert.equal((await answer).status, 200);
         return first;
     }));
-    const again = waiting(gateway, 'alice-token', '/topics/room/messages?wait=8&after=0');
+    const again = waiting(gateway, 'alice-token', '/topics/room/messages?wait=50&after=0');
 
     assert.equal((await gateway.request('GET /topics/room/participants', { token: 'bob-token' })).status, 200);
     assert.equal((await gateway.request('POST /admin/members/alice/kick', { token: gateway.adminToken() })).status, 200);

@@ -12,7 +12,7 @@ import tls from 'node:tls';
 import { envelope, expect, people, startGateway, within } from './gateway.mjs';
 import { connect } from './raw.mjs';
 
-let gateway;
+let gateway, hasty; // which waits for nobody
 let folder;
 
 before(async () => {
@@ -20,10 +20,11 @@ before(async () => {
     const [certificate, key] = ['cert.pem', 'key.pem'].map((name) => path.join(folder, name));
     execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
         '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', key, '-out', certificate], { stdio: 'ignore' });
-    gateway = await startGateway({ tls: { certificate, key }, limits: { head_timeout: '500ms' }, tokens: people('alice', 'bob') });
+    gateway = await startGateway({ tls: { certificate, key }, tokens: people('alice', 'bob') });
+    hasty = await startGateway({ tls: { certificate, key }, limits: { head_timeout: '500ms' } });
 });
 after(async () => {
-    await gateway.stop();
+    await Promise.all([gateway.stop(), hasty.stop()]);
     fs.rmSync(folder, { recursive: true });
 });
 
@@ -81,7 +82,7 @@ test('TLS: plain HTTP, silence and old versions end the connection, nothing else
     plain.send('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await within(plain.end(), 'the end of a plain request');
     plain.close();
-    const silent = await connect(gateway.port);
+    const silent = await connect(hasty.port);
     await within(silent.end(), 'the end of silence');
     silent.close();
     const old = tls.connect({ port: gateway.port, host: '127.0.0.1', rejectUnauthorized: false, maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' });
