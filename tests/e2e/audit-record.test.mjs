@@ -34,6 +34,7 @@ const byId = (id) => (record) => record.id === id;
 test('envelope: with its sender, its kind, and the capability that allowed it', async () => {
     const chat = alice.chat('hello');
     const request = alice.send(envelope('alice', 'mcp/request:tools/call', { to: ['bob'], payload: { method: 'tools/call', params: { name: 'x' } } }));
+    await expect(bob, byId(request.id));
     const response = bob.send(envelope('bob', 'mcp/response:tools/call', { to: ['alice'], correlation_id: request.id, payload: { result: {} } }));
     const first = await recorded(gateway, byId(chat.id));
     const second = await recorded(gateway, byId(request.id));

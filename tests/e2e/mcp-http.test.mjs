@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { until } from './processes.mjs';
 import { everything, freePort, openSession, startServer } from './urls.mjs';
 
 const start = (port) => startServer([everything, 'streamableHttp'], { env: { PORT: port }, ready: /listening on port/i });
@@ -31,7 +32,7 @@ test('calls, progress and questions go over streams of their own', async () => {
     await session.told(/^question 1 sampling\/createMessage/);
 
     await session.close();
-    assert.match(server.output(), /session termination request/i); // DELETE
+    await until(() => /session termination request/i.test(server.output()), 'the server tells of the DELETE');
 });
 
 test('a server that comes back has forgotten the session, and the call is made in a new one', async () => {

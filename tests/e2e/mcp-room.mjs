@@ -3,7 +3,7 @@
 //
 //   offering('a', { tools: ['x'] })        the settings of a server (offering-server.mjs) in topic room
 //   const client = await sdkClient(gateway, 'alice', { topic, capabilities, session })
-//       connected; client.told.METHOD: how often it was told a notification;
+//       connected; client.told.METHOD: how often it was told a notification, .lastTold.METHOD: its last params;
 //       session: that of another client goes on; it is not initialized again
 //       await client.names('Tools')        what it is shown, in order
 //       await client.say('room_chat', {})  a tool of the room: its structuredContent
@@ -34,6 +34,7 @@ after(() => Promise.all([...clients].map((client) => client.close()))); // those
 
 class RoomClient extends Client {
     told = {};
+    lastTold = {};
 
     async names(list) {
         const [member, key] = lists[list];
@@ -78,7 +79,7 @@ export async function sdkClient(gateway, id, { topic = 'room', token = `${id}-to
 
     client.fallbackNotificationHandler = async ({ method, params }) => {
         client.told[method] = (client.told[method] ?? 0) + 1;
-        client.lastTold = params;
+        client.lastTold[method] = params;
         client.onTold?.();
     };
     clients.add(client);

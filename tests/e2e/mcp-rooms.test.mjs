@@ -105,7 +105,7 @@ test('changes of a resource are told under the name that it has here', async () 
     await alice.subscribeResource({ uri: 'second+doc://shared' });
     assert.equal(textIn(await alice.call('second.touch')), '["doc://shared"]');
     await alice.isTold('notifications/resources/updated');
-    assert.deepEqual(alice.lastTold, { uri: 'second+doc://shared' });
+    assert.deepEqual(alice.lastTold['notifications/resources/updated'], { uri: 'second+doc://shared' });
     assert.equal(textIn(await alice.call('first.touch')), '[]');
     await alice.unsubscribeResource({ uri: 'second+doc://shared' });
     assert.equal(textIn(await alice.call('second.touch')), '[]');
