@@ -73,7 +73,7 @@ test('tools: page by page, and who does not answer, or not as asked, is named', 
 
     answering(liar, { result: { tools: 'all of them' } });
     answering(refuser, { error: { code: -32603, message: 'not \u001b[2Jnow' } });
-    const { status, stdout, stderr } = await moot(gateway, 'human', ['tools', 'room', '--json', '--timeout', '1']);
+    const { status, stdout, stderr } = await moot(gateway, 'human', ['tools', 'room', '--json', '--timeout', '5']);
     const lines = stdout.trim().split('\n').map((line) => JSON.parse(line));
 
     assert.equal(status, 0);

@@ -19,6 +19,7 @@ before(async () => {
                 kilo: { ring_bytes: '1KiB' },
                 none: { ring_messages: 0 },
                 large: { ring_messages: 100000, ring_bytes: '24MiB' },
+                busy: { ring_messages: 100000, ring_bytes: '64MiB' }, // it holds all that is said while somebody is slow to return
             },
         },
     });

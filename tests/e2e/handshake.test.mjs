@@ -5,10 +5,10 @@ import { after, before, test } from 'node:test';
 
 import { connect, frame, handshake, open, sampleAccept, startEcho } from './raw.mjs';
 
-let echo;
+let echo, hasty; // which waits for nobody
 
-before(async () => { echo = await startEcho('--head-timeout', '300'); });
-after(async () => { assert.equal(await echo.stop(), 0); });
+before(async () => { [echo, hasty] = await Promise.all([startEcho(), startEcho('--head-timeout', '2000')]); });
+after(async () => { assert.deepEqual([await echo.stop(), await hasty.stop()], [0, 0]); });
 
 async function answerTo(text) {
     const peer = await connect(echo.port);
@@ -151,7 +151,7 @@ test('frames right behind the head are not lost', async () => {
 });
 
 test('a head that stalls times out', async () => {
-    const peer = await connect(echo.port);
+    const peer = await connect(hasty.port);
 
     peer.send('GET /chat HTTP/1.1\r\nHost: ');
     assert.match(await peer.head(), /^HTTP\/1\.1 408 /);
@@ -160,8 +160,8 @@ test('a head that stalls times out', async () => {
 });
 
 test('a connection that says nothing times out, one that has shaken hands does not', async () => {
-    const quiet = await open(echo.port);
-    const silent = await connect(echo.port);
+    const quiet = await open(hasty.port);
+    const silent = await connect(hasty.port);
 
     assert.match(await silent.head(), /^HTTP\/1\.1 408 /);
     quiet.send(frame(0x89, 'still there?'));

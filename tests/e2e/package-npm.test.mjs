@@ -106,8 +106,8 @@ test('nothing of it runs while it is installed, and it has no network then', { s
     add('hooked', { scripts: { preinstall: touch, install: touch, postinstall: touch, prepare: touch } });
     await bridged('hooked', async (rpc, bridge) => {
         assert.notEqual((await rpc.call('reach')).content[0].text, 'reached');
-        assert.match(bridge.stderr(), /moot: package hooked@1\.0\.0: installing it from http:\/\/127\.0\.0\.1/);
-        assert.match(bridge.stderr(), /moot: package hooked@1\.0\.0: installed and pinned: hooked@1\.0\.0 sha512-/);
+        await bridge.told(/moot: package hooked@1\.0\.0: installing it from http:\/\/127\.0\.0\.1/);
+        await bridge.told(/moot: package hooked@1\.0\.0: installed and pinned: hooked@1\.0\.0 sha512-/);
     });
     assert.ok(fs.existsSync(path.join(folderOf('hooked'), 'node_modules/hooked/server.js')));
     assert.ok(!fs.existsSync(path.join(folderOf('hooked'), 'node_modules/hooked/ran')));
@@ -168,6 +168,6 @@ test('a server comes from the registry that npm is set to here', { skip: unreach
     const rpc = caller(alice, 'tool', { limit: slow });
 
     assert.match((await rpc.call('read_graph')).content[0].text, /entities/);
-    assert.match(bridge.stderr(), /installed and pinned: @modelcontextprotocol\/server-memory@.* sha512-/);
+    await bridge.told(/installed and pinned: @modelcontextprotocol\/server-memory@.* sha512-/);
     await bridge.stop();
 });
