@@ -23,8 +23,8 @@ before(async () => {
 after(() => Promise.all([gateway.stop(), patient.stop()]));
 
 const plain = { ws: { perMessageDeflate: false } };
-const residentBytes = () =>
-    Number(/VmRSS:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${gateway.pid}/status`, 'utf8'))[1]) * 1024;
+const residentBytes = ({ pid } = gateway) =>
+    Number(/VmRSS:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 const metric = async (name, of = gateway) =>
     Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await of.request('GET /metrics')).text)[1]);
 
@@ -59,10 +59,10 @@ const isLeave = (json) => json.kind === 'system/presence' && json.payload.event 
 
 test('D18: one of 100 stalls; it is closed with 4008, the others get everything in order', async () => {
     const topic = 'crowd';
-    const others = await Promise.all(crowd.slice(0, 98).map((id) => gateway.join(id, { topic, ...plain })));
-    const loud = await gateway.join('loud', { topic, ...plain });
-    const lazy = await stalled(topic, plain);
-    const before = residentBytes();
+    const others = await Promise.all(crowd.slice(0, 98).map((id) => patient.join(id, { topic, ...plain })));
+    const loud = await patient.join('loud', { topic, ...plain });
+    const lazy = await stalled(topic, plain, patient);
+    const before = residentBytes(patient);
     const said = [];
     let most = 0;
 
@@ -73,7 +73,7 @@ test('D18: one of 100 stalls; it is closed with 4008, the others get everything 
     });
     for (let round = 0; round < 10; round++) {
         said.push(...await flood(loud, 60, others));
-        most = Math.max(most, residentBytes());
+        most = Math.max(most, residentBytes(patient));
     }
     for (const client of others)
         assert.deepEqual(client.heard, said, `${client.id} missed something`);

@@ -197,9 +197,12 @@ test('a gateway that stops takes its servers with it, busy or not', async () => 
     void callTool(clients[0], 'echo', 'silent').catch(() => {});
     const stream = await follow('/admin/servers/echo-r2/logs?follow=1');
     gateway = theirs;
+    const began = performance.now();
     await mine.stop();
+    // It waits until they have gone, but not longer than a second.
+    assert.deepEqual(performance.now() - began < 1000 ? pids.filter(isAlive) : [], []);
     await within(stream.ended, 'the end of the log');
-    assert.deepEqual(pids.filter(isAlive), []);
+    await until(() => !pids.some(isAlive), 'the end of its servers');
 });
 
 test('a confined server has a folder of its own, below the data directory', async () => {
