@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 import { envelope, expect, person, startGateway } from './gateway.mjs';
 import { mcpAt, modern } from './mcp.mjs';
+import { until } from './processes.mjs';
 
 const fixture = fileURLToPath(new URL('../conformance/fixture.mjs', import.meta.url));
 const TOOL = 'test_simple_text';
@@ -43,6 +44,8 @@ async function isListed(door) {
     while (!(await toolsOf(door, visit)).includes(TOOL))
         await later(50);
 }
+
+const streams = async () => Number(/^moot_mcp_streams (\d+)$/m.exec((await gateway.request('GET /metrics')).text)[1]);
 
 const call = (args, more = {}) => ({ name: TOOL, arguments: args, ...more });
 const proposed = () => expect(ann, ({ kind, from }) => kind === `mcp/proposal:tools/call:${TOOL}` && from === 'agent');
@@ -97,6 +100,7 @@ test('the same call again waits for the same decision', async () => {
     const first = agent.ask('tools/call', call({ n: 3, m: 4 }), { visit: await agent.begin() });
     const proposal = await proposed();
     const second = agent.ask('tools/call', { arguments: { m: 4, n: 3 }, name: TOOL }, { visit: await agent.begin() });
+    await until(async () => await streams() === 2, 'both wait');
     const other = agent.ask('tools/call', call({ n: 'another' }), { visit: await agent.begin() });
 
     reject(await proposed(), 'not that'); // the next one that is proposed: not the second
