@@ -284,18 +284,62 @@ static enum err check_duplicate(struct admission *a, struct refusal *r)
     return OK;
 }
 
+static struct str profile_of(const struct admission *a)
+{
+    const struct room_ops *ops = a->room->ops;
+
+    return ops && ops->profile_of ? ops->profile_of(a) : S("");
+}
+
+static struct str problem_part(const struct admission *a,
+                               const struct ledger_problem *problem)
+{
+    return str_eq(problem->field, S("edited")) ? a->env.edited.text
+                                               : a->env.expires_at.text;
+}
+
+[[gnu::cold]] static enum err refuse_problem(struct admission *a, struct refusal *r,
+                                             enum err err,
+                                             const struct ledger_problem *problem)
+{
+    (void)refusal_set(r, err, problem->field, problem->what);
+    r->at = offset_of(a, problem_part(a, problem));
+    r->state = problem->state;
+    r->path = problem->path;
+    r->needed = problem->needed;
+    r->given = problem->given;
+    return err;
+}
+
+/* What is said of a proposal, or is one: not many envelopes are. */
+[[gnu::cold]] [[gnu::noinline]] static enum err decide(struct admission *a,
+                                                       struct refusal *r)
+{
+    struct ledger *ledger = &a->room->ledger;
+    struct decider who = { .profile = profile_of(a),
+                           .is_human = a->sender->type == TYPE_HUMAN,
+                           .may_approve = capset_may(admission_capabilities(a),
+                                                     S("mcp/approve")) == VERDICT_ALLOW };
+    struct ledger_problem problem = {};
+    enum err err = OK;
+
+    if (ledger_looks_inside(ledger) && !a->was_checked)
+        err = compare_payload(a, r);
+    if (err)
+        return err;
+    err = ledger_decide(ledger, &a->env, &who, a->scratch, &a->effect, &problem);
+    return err ? refuse_problem(a, r, err, &problem) : OK;
+}
+
 static enum err check_ledger(struct admission *a, struct refusal *r)
 {
     struct ledger_problem problem;
     enum err err =
         ledger_judge(&a->room->ledger, &a->env, a->wall_ms, &a->effect, &problem);
 
-    if (!err)
-        return OK;
-    (void)refusal_set(r, err, problem.field, problem.what);
-    r->at = offset_of(a, a->env.expires_at.text);
-    r->state = problem.state;
-    return err;
+    if (err)
+        return refuse_problem(a, r, err, &problem);
+    return ledger_must_decide(&a->effect) ? decide(a, r) : OK;
 }
 
 static bool changes_state(const struct admission *a)
@@ -304,7 +348,8 @@ static bool changes_state(const struct admission *a)
     case EFFECT_PROPOSE:
     case EFFECT_FULFIL:
     case EFFECT_REJECT:
-    case EFFECT_WITHDRAW: return true;
+    case EFFECT_WITHDRAW:
+    case EFFECT_APPROVE: return true;
     case EFFECT_NONE:
     case EFFECT_REQUEST:
     case EFFECT_ANSWER: break;
@@ -317,6 +362,7 @@ static enum err check_change(struct admission *a, struct refusal *r)
     if (!a->room->ops || !changes_state(a))
         return OK;
     a->changes_state = true;
+    a->has_sequel = ledger_must_decide(&a->effect);
     return a->room->ops->judge_record(a, r);
 }
 

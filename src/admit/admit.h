@@ -49,6 +49,8 @@ struct room_ops {
      * recorded, with the change of state that it brings about, before either happens.
      * Returns the ticket for which the entry waits; 0: nothing. */
     uint64_t (*on_admitted)(struct admission *admission, struct str text);
+    /* The profile of who speaks, "": none. NULL: nobody has one. */
+    struct str (*profile_of)(const struct admission *admission);
 };
 
 /* A topic together with what admission keeps about it. */
@@ -96,7 +98,7 @@ struct admission {
     bool was_checked;  /* strictly, D21 */
     bool is_executed;  /* a kind that the gateway carried out itself: nothing was appended
                         */
-    bool has_sequel;   /* a command to carry out, or a use of a grant */
+    bool has_sequel;   /* a command to carry out, a use of a grant, news of a proposal */
     bool changes_state; /* something that must survive a restart: about a proposal, a use
                          * of a grant, a command */
     const struct command *command; /* in scratch; NULL: no such kind */
@@ -114,7 +116,9 @@ struct refusal {
     struct str expected;     /* in that field; "" where there is nothing to say */
     size_t at;               /* byte offset, malformed envelopes only */
     uint64_t retry_after_ms; /* rate_limited */
-    const char *state;       /* of the proposal concerned */
+    const char *state;       /* of the proposal concerned, */
+    size_t needed, given;    /* approvals that it lacks; needed 0: it does not, */
+    struct str path;         /* and where its arguments differ: a JSON pointer */
     uint64_t count, limit;   /* loop_guard */
     bool is_trip;            /* loop_guard: the first since a human spoke */
     struct str capability;   /* that cannot be given or taken */

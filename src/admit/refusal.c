@@ -41,6 +41,21 @@ static void put_meant(const struct refusal *r, const struct admission *a, struct
     buf_putc(out, '\'');
 }
 
+/* What a proposal lacks, or where its fulfilment differs. */
+static void put_approvals(const struct refusal *r, struct buf *out)
+{
+    if (r->needed) {
+        buf_put(out, S(": "));
+        buf_putu(out, r->given);
+        buf_put(out, S(" of "));
+        buf_putu(out, r->needed);
+    }
+    if (r->path.len) {
+        buf_put(out, S(": see "));
+        buf_put(out, r->path);
+    }
+}
+
 void refusal_message(const struct refusal *r, const struct admission *a, struct buf *out)
 {
     struct str kind = a->env.kind_text;
@@ -69,6 +84,7 @@ void refusal_message(const struct refusal *r, const struct admission *a, struct 
     }
     put_field(r, out);
     buf_put(out, str_of(r->what));
+    put_approvals(r, out);
     put_meant(r, a, out);
 }
 
@@ -122,6 +138,12 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
     }
     if (r->state)
         json_put_str(w, S("state"), str_of(r->state));
+    if (r->needed) {
+        json_put_uint(w, S("needed"), r->needed);
+        json_put_uint(w, S("given"), r->given);
+    }
+    if (r->path.len)
+        json_put_str(w, S("path"), r->path);
     if (r->capability.len) {
         json_key(w, S("capability"));
         capability_text_write(r->capability, w);

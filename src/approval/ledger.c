@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "approval/approval_priv.h"
+#include "approval/binding.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
 
-enum { MAX_ADDRESSEES = 8 }; /* of a request; with more, anybody may answer it */
+enum {
+    MAX_ADDRESSEES = 8,       /* of a request; with more, anybody may answer it */
+    SUBJECT_BYTES = 64 << 20, /* more than any name in an envelope */
+};
 
 /* A request that waits for its answer. */
 struct request {
@@ -46,14 +51,46 @@ static void drop_envelope(struct ledger *ledger, struct proposal *proposal)
     proposal->envelope_bytes = 0;
 }
 
-static void close_proposal(struct ledger *ledger, struct proposal *proposal,
-                           enum proposal_state state)
+static struct str keep(char **at, struct str s)
 {
-    proposal->state = (uint8_t)state;
+    struct str kept = { *at, s.len };
+
+    if (s.len)
+        memcpy(*at, s.ptr, s.len);
+    *at += s.len;
+    return kept;
+}
+
+/* How one ended; nobody decides that it expires. */
+struct ending {
+    enum proposal_state state;
+    struct str by, reason;
+    struct str edited;
+    uint64_t at_ms;
+};
+
+static void keep_ending(struct proposal *proposal, const struct ending *ending)
+{
+    char *at = xmalloc(ending->by.len + ending->reason.len + 1);
+
+    free(proposal->verdict);
+    proposal->verdict = at;
+    proposal->by = keep(&at, ending->by);
+    proposal->reason = keep(&at, ending->reason);
+    proposal->decided_ms = ending->at_ms;
+    proposal->state = (uint8_t)ending->state;
+}
+
+static void close_proposal(struct ledger *ledger, struct proposal *proposal,
+                           const struct ending *ending)
+{
+    keep_ending(proposal, ending);
     drop_envelope(ledger, proposal);
     ledger->open_count--;
+    proposal->edited = ending->edited;
     if (ledger->keeper)
         ledger->keeper->changed(ledger, proposal);
+    proposal->edited = (struct str){};
 }
 
 static void free_proposal(struct ledger *ledger, struct proposal *proposal)
@@ -61,6 +98,8 @@ static void free_proposal(struct ledger *ledger, struct proposal *proposal)
     drop_envelope(ledger, proposal);
     (void)map_remove(&ledger->proposals, proposal->id);
     list_remove(&proposal->link);
+    approvals_done(&proposal->approvals);
+    free(proposal->verdict);
     free(proposal);
 }
 
@@ -131,7 +170,9 @@ static bool is_open(const struct proposal *proposal, uint64_t wall_ms)
 static void refresh(struct ledger *ledger, struct proposal *proposal, uint64_t wall_ms)
 {
     if (proposal->state == PROPOSAL_OPEN && !is_open(proposal, wall_ms))
-        close_proposal(ledger, proposal, PROPOSAL_EXPIRED);
+        close_proposal(
+            ledger, proposal,
+            &(struct ending){ .state = PROPOSAL_EXPIRED, .at_ms = proposal->expires_ms });
 }
 
 static struct proposal *find(struct ledger *ledger, struct str id, uint64_t wall_ms)
@@ -148,20 +189,27 @@ const struct proposal *ledger_find(struct ledger *ledger, struct str id, uint64_
     return find(ledger, id, wall_ms);
 }
 
+const struct proposal *ledger_next(struct ledger *ledger, const struct proposal *after,
+                                   uint64_t wall_ms)
+{
+    const struct link *at = after ? after->link.next : ledger->by_age.next;
+    struct proposal *proposal;
+
+    if (at == &ledger->by_age)
+        return NULL;
+    proposal = CONTAINER_OF((uintptr_t)at, struct proposal, link); /* drops const */
+    refresh(ledger, proposal, wall_ms);
+    return proposal;
+}
+
 const struct proposal *ledger_next_open(struct ledger *ledger,
                                         const struct proposal *after, uint64_t wall_ms)
 {
-    const struct link *at = after ? after->link.next : ledger->by_age.next;
+    const struct proposal *proposal = ledger_next(ledger, after, wall_ms);
 
-    for (; at != &ledger->by_age; at = at->next) {
-        struct proposal *proposal =
-            CONTAINER_OF((uintptr_t)at, struct proposal, link); /* drops const */
-
-        refresh(ledger, proposal, wall_ms);
-        if (proposal->state == PROPOSAL_OPEN)
-            return proposal;
-    }
-    return NULL;
+    while (proposal && proposal->state != PROPOSAL_OPEN)
+        proposal = ledger_next(ledger, proposal, wall_ms);
+    return proposal;
 }
 
 bool ledger_knows(const struct ledger *ledger, struct str id, uint64_t wall_ms)
@@ -199,8 +247,8 @@ static bool fulfils(const struct ledger *ledger, const struct envelope *env,
     return proposal->to_hash == 0 || proposal->to_hash == to_hash(ledger, env);
 }
 
-static enum err state_problem(const struct proposal *proposal, const char *what,
-                              struct ledger_problem *problem)
+enum err state_problem(const struct proposal *proposal, const char *what,
+                       struct ledger_problem *problem)
 {
     problem->field = S("correlation_id");
     problem->what = what;
@@ -358,12 +406,17 @@ static bool is_heavy(const struct ledger *ledger, const struct envelope *env)
 }
 
 /* Closed ones hold no envelope and stay known: else one could be fulfilled again. */
-static void expire(struct ledger *ledger, uint64_t wall_ms)
+uint64_t ledger_expire(struct ledger *ledger, uint64_t wall_ms)
 {
     struct proposal *proposal;
+    uint64_t next_ms = UINT64_MAX;
 
-    LIST_FOREACH(proposal, &ledger->by_age, link)
+    LIST_FOREACH(proposal, &ledger->by_age, link) {
         refresh(ledger, proposal, wall_ms);
+        if (proposal->state == PROPOSAL_OPEN && proposal->expires_ms < next_ms)
+            next_ms = proposal->expires_ms;
+    }
+    return next_ms;
 }
 
 /* Is there room for one more? What is wrong, or NULL. */
@@ -375,7 +428,7 @@ static const char *lack_of_room(struct ledger *ledger, const struct envelope *en
     if (is_crowded(ledger, env->from))
         return "too many proposals are open in this topic";
     if (is_heavy(ledger, env))
-        expire(ledger, wall_ms);
+        (void)ledger_expire(ledger, wall_ms);
     if (is_heavy(ledger, env))
         return "the open proposals of this topic are too long together";
     if (ledger->keeper && !ledger->keeper->has_room(ledger, env->from, env->text.len))
@@ -409,23 +462,13 @@ enum err ledger_judge(struct ledger *ledger, const struct envelope *env, uint64_
 
 /* --- entering --- */
 
-static struct str keep(char **at, struct str s)
-{
-    struct str kept = { *at, s.len };
-
-    if (s.len)
-        memcpy(*at, s.ptr, s.len);
-    *at += s.len;
-    return kept;
-}
-
 /* What a proposal begins with, made in one block and put behind the others. ERR_INVALID:
  * the kind is none of a proposal. */
 static enum err add_proposal(struct ledger *ledger, const struct proposal_past *past,
                              struct proposal **ret)
 {
-    struct proposal *p =
-        xcalloc(1, sizeof(*p) + past->id.len + past->proposer.len + past->kind.len);
+    struct proposal *p = xcalloc(1, sizeof(*p) + past->id.len + past->proposer.len +
+                                        past->kind.len + past->subject.len);
     char *at = p->text;
 
     p->id = keep(&at, past->id);
@@ -434,6 +477,7 @@ static enum err add_proposal(struct ledger *ledger, const struct proposal_past *
         free(p);
         return ERR_INVALID;
     }
+    p->subject = past->subject.len ? keep(&at, past->subject) : kind_subject(&p->kind);
     p->order = past->order;
     p->created_ms = past->created_ms;
     p->expires_ms = past->expires_ms;
@@ -456,18 +500,28 @@ static void open_proposal(struct ledger *ledger, struct proposal *p,
     weigh(ledger, p, true);
 }
 
-static struct proposal_past past_of(const struct envelope *env)
+/* What it is about, where the kind alone does not say it. */
+static struct proposal_past past_of(const struct envelope *env, struct arena *arena)
 {
-    return (struct proposal_past){ .id = env->id,
-                                   .proposer = env->from,
-                                   .kind = env->kind.text };
+    return (struct proposal_past){
+        .id = env->id,
+        .proposer = env->from,
+        .kind = env->kind.text,
+        .subject = env->kind.context.ptr
+                       ? S("")
+                       : binding_subject(&env->kind, env->payload, arena)
+    };
 }
 
 static void enter_proposal(struct ledger *ledger, const struct envelope *env,
                            struct str text, uint64_t expires_ms, uint64_t wall_ms)
 {
     struct proposal *p = find(ledger, env->id, wall_ms);
-    struct proposal_past past = past_of(env);
+    struct proposal_past past;
+    struct arena arena;
+
+    arena_init(&arena, SUBJECT_BYTES);
+    past = past_of(env, &arena);
 
     if (p)
         forget_proposal(ledger, p); /* it is over, and its id is used again */
@@ -476,20 +530,36 @@ static void enter_proposal(struct ledger *ledger, const struct envelope *env,
     past.expires_ms = expires_ms;
     if (add_proposal(ledger, &past, &p))
         abort(); /* it was parsed before, in another place */
+    arena_done(&arena);
     open_proposal(ledger, p, env, text);
     if (ledger->keeper)
         ledger->keeper->changed(ledger, p);
 }
 
-enum err ledger_restore(struct ledger *ledger, const struct proposal_past *past,
-                        const struct envelope *env)
+static void add_approval(struct proposal *p, const struct approver *approval)
 {
-    struct proposal_past whole = env ? past_of(env) : *past;
+    if (approvals_add(&p->approvals, approval))
+        p->has_human_approval |= approval->is_human;
+}
+
+static void restore_decisions(struct proposal *p, const struct proposal_past *past)
+{
+    for (size_t i = 0; i < past->approval_count; i++)
+        add_approval(p, &past->approvals[i]);
+    if (past->state != PROPOSAL_OPEN)
+        keep_ending(p, &(struct ending){ .state = past->state,
+                                         .by = past->by,
+                                         .reason = past->reason,
+                                         .at_ms = past->decided_ms });
+}
+
+static enum err restore(struct ledger *ledger, const struct proposal_past *past,
+                        const struct envelope *env, struct arena *arena)
+{
+    struct proposal_past whole = env ? past_of(env, arena) : *past;
     struct proposal *p;
     enum err err;
 
-    if ((past->state == PROPOSAL_OPEN) != (env != NULL))
-        return ERR_INVALID;
     whole.order = past->order;
     whole.created_ms = past->created_ms;
     whole.expires_ms = past->expires_ms;
@@ -497,8 +567,25 @@ enum err ledger_restore(struct ledger *ledger, const struct proposal_past *past,
     if (past->order <= ledger->order || map_find(&ledger->proposals, whole.id))
         return ERR_CONFLICT;
     err = add_proposal(ledger, &whole, &p);
-    if (!err && env)
+    if (err)
+        return err;
+    restore_decisions(p, past);
+    if (env)
         open_proposal(ledger, p, env, env->text);
+    return OK;
+}
+
+enum err ledger_restore(struct ledger *ledger, const struct proposal_past *past,
+                        const struct envelope *env)
+{
+    struct arena arena;
+    enum err err;
+
+    if ((past->state == PROPOSAL_OPEN) != (env != NULL))
+        return ERR_INVALID;
+    arena_init(&arena, SUBJECT_BYTES);
+    err = restore(ledger, past, env, &arena);
+    arena_done(&arena);
     return err;
 }
 
@@ -523,24 +610,62 @@ static void enter_request(struct ledger *ledger, const struct envelope *env,
     list_append(&ledger->requests_by_age, &request->link);
 }
 
+/* Whoever decides counts, if he does, as one who approves. */
+static void note_approval(struct proposal *p, const struct envelope *env,
+                          const struct ledger_verdict *verdict, uint64_t wall_ms)
+{
+    if (verdict && verdict->counts)
+        add_approval(p, &(struct approver){ .id = env->from,
+                                            .profile = verdict->profile,
+                                            .is_human = verdict->is_human,
+                                            .at_ms = wall_ms });
+}
+
+static void end_proposal(struct ledger *ledger, const struct envelope *env,
+                         const struct ledger_effect *effect, struct ending ending)
+{
+    ending.by = env->from;
+    if (effect->verdict) {
+        ending.reason = effect->verdict->reason;
+        ending.edited = effect->verdict->edited;
+    }
+    close_proposal(ledger, effect->proposal, &ending);
+}
+
+static void enter_fulfilment(struct ledger *ledger, const struct envelope *env,
+                             const struct ledger_effect *effect, uint64_t wall_ms)
+{
+    if (effect->proposal->state == PROPOSAL_OPEN) {
+        note_approval(effect->proposal, env, effect->verdict, wall_ms);
+        end_proposal(ledger, env, effect,
+                     (struct ending){ PROPOSAL_FULFILLED, .at_ms = wall_ms });
+    }
+    enter_request(ledger, env, effect->proposal);
+}
+
 void ledger_enter(struct ledger *ledger, const struct envelope *env, struct str text,
                   const struct ledger_effect *effect, uint64_t wall_ms)
 {
-    struct proposal *proposal = effect->proposal;
-
     switch (effect->type) {
     case EFFECT_NONE: break;
     case EFFECT_PROPOSE:
         enter_proposal(ledger, env, text, effect->expires_ms, wall_ms);
         break;
-    case EFFECT_FULFIL:
-        if (proposal->state == PROPOSAL_OPEN)
-            close_proposal(ledger, proposal, PROPOSAL_FULFILLED);
-        enter_request(ledger, env, proposal);
-        break;
+    case EFFECT_FULFIL: enter_fulfilment(ledger, env, effect, wall_ms); break;
     case EFFECT_REQUEST: enter_request(ledger, env, NULL); break;
     case EFFECT_ANSWER: forget_request(ledger, effect->request); break;
-    case EFFECT_REJECT: close_proposal(ledger, proposal, PROPOSAL_REJECTED); break;
-    case EFFECT_WITHDRAW: close_proposal(ledger, proposal, PROPOSAL_WITHDRAWN); break;
+    case EFFECT_REJECT:
+        end_proposal(ledger, env, effect,
+                     (struct ending){ PROPOSAL_REJECTED, .at_ms = wall_ms });
+        break;
+    case EFFECT_WITHDRAW:
+        end_proposal(ledger, env, effect,
+                     (struct ending){ PROPOSAL_WITHDRAWN, .at_ms = wall_ms });
+        break;
+    case EFFECT_APPROVE:
+        note_approval(effect->proposal, env, effect->verdict, wall_ms);
+        if (ledger->keeper)
+            ledger->keeper->changed(ledger, effect->proposal);
+        break;
     }
 }

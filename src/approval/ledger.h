@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "approval/proposal.h"
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/list.h"
@@ -26,35 +28,14 @@
 #include "envelope/envelope.h"
 
 enum proposal_mode {
-    PROPOSALS_FREE, /* anyone who may send the request fulfils, as often as he likes */
-    PROPOSALS_ONCE, /* one fulfilment, and never by the proposer */
-};
-
-enum proposal_state {
-    PROPOSAL_OPEN,
-    PROPOSAL_FULFILLED,
-    PROPOSAL_REJECTED,
-    PROPOSAL_WITHDRAWN,
-    PROPOSAL_EXPIRED,
-};
-
-struct proposal {
-    struct str id; /* this and the next ones stand in `text` */
-    struct str proposer;
-    struct kind kind;
-    char *envelope; /* all of it, in slash spelling; NULL once it is closed */
-    size_t envelope_bytes;
-    uint64_t to_hash;    /* of the addressees in their order; 0: all */
-    uint64_t order;      /* no other of this ledger has the same */
-    uint64_t created_ms; /* wall clock */
-    uint64_t expires_ms;
-    uint8_t state;
-    struct link link; /* oldest first */
-    char text[];
+    PROPOSALS_FREE,  /* anyone who may send the request fulfils, as often as he likes */
+    PROPOSALS_ONCE,  /* one fulfilment, and never by the proposer */
+    PROPOSALS_EXACT, /* likewise, and of nothing but what was proposed: binding.h */
 };
 
 struct ledger_settings {
     enum proposal_mode mode;
+    struct approval_terms approvals;
     uint64_t expiry_ms; /* where the proposer names none */
     uint64_t max_expiry_ms;
     size_t max_proposals; /* known at once; above, new ones are refused */
@@ -67,8 +48,9 @@ struct ledger_settings {
 
 struct ledger;
 
-/* Told of each proposal that opens, or closes in one way or another (`changed`), and of
- * each that was closed and is no longer known (`forgotten`). */
+/* Told of each proposal that opens, is approved, or closes in one way or another
+ * (`changed`), and of each that was closed and is no longer known (`forgotten`). All of
+ * them may be called while an envelope is judged: expiry is noticed then. */
 struct ledger_keeper {
     /* For one more of this proposer? */
     bool (*has_room)(const struct ledger *ledger, struct str proposer, size_t bytes);
@@ -113,10 +95,12 @@ struct ledger_effect {
         EFFECT_ANSWER,
         EFFECT_REJECT,
         EFFECT_WITHDRAW,
+        EFFECT_APPROVE,
     } type;
-    struct proposal *proposal; /* fulfilled, rejected or withdrawn */
-    struct request *request;   /* answered */
-    uint64_t expires_ms;       /* of a new proposal */
+    struct proposal *proposal;      /* fulfilled, rejected, withdrawn or spoken of */
+    struct request *request;        /* answered */
+    struct ledger_verdict *verdict; /* of ledger_decide(), in its arena; or NULL */
+    uint64_t expires_ms;            /* of a new proposal */
     struct str watcher; /* whose proposal it concerns: it reaches him, too; or "" */
 };
 
@@ -124,28 +108,43 @@ struct ledger_problem {
     struct str field;
     const char *what;  /* static text */
     const char *state; /* of the proposal concerned, or NULL */
+    struct str path;   /* where the arguments differ; "" or in ledger_decide()'s arena */
+    size_t needed, given; /* approvals; needed 0: that is not the problem */
 };
 
 /* Judges an envelope whose kind is parsed. ERR_PROPOSAL_STATE, ERR_MALFORMED_ENVELOPE
- * (expires_at), ERR_UNAVAILABLE. */
+ * (expires_at), ERR_UNAVAILABLE. If it concerns a proposal, or is one, ledger_decide()
+ * must follow. */
 enum err ledger_judge(struct ledger *ledger, const struct envelope *env, uint64_t wall_ms,
                       struct ledger_effect *ret, struct ledger_problem *problem);
+
+static inline bool ledger_must_decide(const struct ledger_effect *effect)
+{
+    return effect->proposal || effect->type == EFFECT_PROPOSE;
+}
+
+/* Who speaks. */
+struct decider {
+    struct str profile; /* "": none */
+    bool is_human;
+    bool may_approve; /* holds mcp/approve */
+};
+
+/* Does what an envelope says of a proposal count, and may it be fulfilled so? What is
+ * needed to enter it goes into the arena. ERR_PROPOSAL_STATE, ERR_ARGUMENT_MISMATCH,
+ * ERR_MALFORMED_ENVELOPE (edited), ERR_KIND_PAYLOAD_MISMATCH, ERR_TOO_LARGE. */
+enum err ledger_decide(struct ledger *ledger, const struct envelope *env,
+                       const struct decider *who, struct arena *arena,
+                       struct ledger_effect *effect, struct ledger_problem *problem);
+
+/* Are payloads of proposals, and of what fulfils them, looked into here? Then they must
+ * pass the strict check (D21) before. */
+bool ledger_looks_inside(const struct ledger *ledger);
 
 /* Enters what was judged; nothing may have happened in between. `text` is the envelope in
  * slash spelling, whatever the view was read from. */
 void ledger_enter(struct ledger *ledger, const struct envelope *env, struct str text,
                   const struct ledger_effect *effect, uint64_t wall_ms);
-
-/* A proposal as it was kept. */
-struct proposal_past {
-    uint64_t order;
-    uint64_t created_ms;
-    uint64_t expires_ms;
-    enum proposal_state state;
-    struct str id; /* closed ones: all that is left; else that of the envelope */
-    struct str proposer;
-    struct str kind;
-};
 
 /* After a restart: puts it back behind the others, with its envelope if it is open.
  * `env` and its text are NULL and "" for a closed one. ERR_INVALID: not a proposal;
@@ -160,8 +159,11 @@ bool ledger_knows(const struct ledger *ledger, struct str id, uint64_t wall_ms);
 const struct proposal *ledger_find(struct ledger *ledger, struct str id,
                                    uint64_t wall_ms);
 
-/* Walks the open ones, oldest first: NULL gives the first. */
+/* Walks the open ones, or all, oldest first: NULL gives the first. */
 const struct proposal *ledger_next_open(struct ledger *ledger,
                                         const struct proposal *after, uint64_t wall_ms);
+const struct proposal *ledger_next(struct ledger *ledger, const struct proposal *after,
+                                   uint64_t wall_ms);
 
-const char *proposal_state_name(enum proposal_state state);
+/* Notices what has expired. Returns when the next will, UINT64_MAX: none is open. */
+uint64_t ledger_expire(struct ledger *ledger, uint64_t wall_ms);

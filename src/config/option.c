@@ -13,7 +13,7 @@ static const char *const log_levels[] = { "error", "warn", "info", "debug", NULL
 static const char *const off_on[] = { "off", "on", NULL };
 static const char *const accesses[] = { "public", "restricted", "private", NULL };
 static const char *const duplicates[] = { "share", "replace", "refuse", NULL };
-static const char *const proposal_modes[] = { "free", "once", NULL };
+static const char *const proposal_modes[] = { "free", "once", "exact", NULL };
 static const char *const validations[] = { "lazy", "strict", NULL };
 static const char *const dialects[] = { "both", "slash", NULL };
 static const char *const audit_modes[] = { "off", "async", "required", NULL };
@@ -27,11 +27,22 @@ static const struct option tls_options[] = {
 };
 #undef T
 
+#define T(member, sort) ROW(struct config_approval, member, sort)
+static const struct option approval_options[] = {
+    { T(kind,     OPTION_TEXT),  .is_required = true, .mark = offsetof(struct config_approval, kind_mark), .help = "which proposals: a pattern over METHOD or METHOD:NAME, as in capabilities, such as tools/call:deploy_*" },
+    { T(quorum,   OPTION_COUNT), .preset = "1", .min = "1", .max = "16", .help = "how many must approve; who fulfils counts as one if he may send mcp/approve" },
+    { T(profiles, OPTION_TEXTS),                                         .help = "profiles of which an approver must have one; anybody's when not given" },
+};
+#undef T
+static const struct schema approval_schema = SCHEMA(struct config_approval, approval_options, "approvals", NULL);
+
 #define T(member, sort) ROW(struct config_topic, member, sort)
 static const struct option topic_options[] = {
     { T(access,              OPTION_CHOICE), .preset = "public", .choices = accesses,                .help = "who may enter: every token whose topics cover it; only those that name it in full, and administrators; or likewise, and for all others it does not exist" },
     { T(duplicate,           OPTION_CHOICE), .preset = "share", .choices = duplicates,               .help = "several connections of one id: all take part, the newest replaces the others, or the newest is refused" },
-    { T(proposals,           OPTION_CHOICE), .preset = "once",  .choices = proposal_modes,           .help = "how often a proposal may be fulfilled" },
+    { T(proposals,           OPTION_CHOICE), .preset = "once",  .choices = proposal_modes,           .help = "what fulfils a proposal: as often as anybody likes; once, and not by the proposer; or likewise, with exactly the arguments that were proposed" },
+    { T(quorum,              OPTION_COUNT),  .preset = "1",     .min = "1", .max = "16",             .help = "how many must approve a proposal before it may be fulfilled; who fulfils it counts as one if he may send mcp/approve" },
+    { T(approvals,           OPTION_LIST),   .schema = &approval_schema,                             .help = "what some proposals need instead; the first that matches counts" },
     { T(validation,          OPTION_CHOICE), .preset = "lazy",  .choices = validations,              .help = "whether payloads must say what their kinds say; lazy does not look" },
     { T(dialects,            OPTION_CHOICE), .preset = "both",  .choices = dialects,                 .help = "spellings of kinds that members may use; slash keeps dotted members out" },
     { T(ring_messages,       OPTION_COUNT),  .preset = "1000",  .min = "0", .max = "1000000",        .help = "envelopes kept in memory for those who reconnect" },

@@ -14,7 +14,11 @@ enum config_duplicate {
     CONFIG_DUPLICATE_REPLACE,
     CONFIG_DUPLICATE_REFUSE
 };
-enum config_proposals { CONFIG_PROPOSALS_FREE, CONFIG_PROPOSALS_ONCE };
+enum config_proposals {
+    CONFIG_PROPOSALS_FREE,
+    CONFIG_PROPOSALS_ONCE,
+    CONFIG_PROPOSALS_EXACT
+};
 enum config_access {
     CONFIG_ACCESS_PUBLIC,
     CONFIG_ACCESS_RESTRICTED,
@@ -24,12 +28,27 @@ enum config_validation { CONFIG_VALIDATION_LAZY, CONFIG_VALIDATION_STRICT };
 enum config_dialects { CONFIG_DIALECTS_BOTH, CONFIG_DIALECTS_SLASH };
 enum config_audit_mode { CONFIG_AUDIT_OFF, CONFIG_AUDIT_ASYNC, CONFIG_AUDIT_REQUIRED };
 
+/* Of some of a topic's proposals. */
+struct config_approval {
+    struct config_mark mark;
+    struct str name; /* unused, as in all lists */
+    struct str kind; /* a pattern over METHOD[:NAME] */
+    struct config_mark kind_mark;
+    size_t quorum;
+    struct config_strs profiles;
+};
+
 struct config_topic {
     struct config_mark mark;
     struct str name; /* "" in the defaults */
     enum config_access access;
     enum config_duplicate duplicate;
     enum config_proposals proposals;
+    size_t quorum; /* where none of these matches: */
+    struct {
+        const struct config_approval *items;
+        size_t count;
+    } approvals;
     enum config_validation validation;
     enum config_dialects dialects;
     size_t ring_messages;

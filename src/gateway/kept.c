@@ -216,17 +216,60 @@ enum err kept_read_strike(const struct kept_text *text, struct arena *arena,
 
 /* The envelope is a string: so its bytes stay what they are. */
 struct proposal_item {
-    struct str envelope, state, id, proposer, kind;
-    uint64_t created, expires;
+    struct str envelope, state, id, proposer, kind, by, reason;
+    const struct json *approvals;
+    uint64_t created, expires, decided;
 };
 
 #define F(member, need) JSON_FIELD(struct proposal_item, member, need)
 static const struct json_field proposal_fields[] = {
-    F(envelope, JSON_OPTIONAL), F(state, JSON_OPTIONAL), F(id, JSON_OPTIONAL),
-    F(proposer, JSON_OPTIONAL), F(kind, JSON_OPTIONAL),  F(created, JSON_REQUIRED),
-    F(expires, JSON_REQUIRED),
+    F(envelope, JSON_OPTIONAL), F(state, JSON_OPTIONAL),     F(id, JSON_OPTIONAL),
+    F(proposer, JSON_OPTIONAL), F(kind, JSON_OPTIONAL),      F(by, JSON_OPTIONAL),
+    F(reason, JSON_OPTIONAL),   F(approvals, JSON_OPTIONAL), F(created, JSON_REQUIRED),
+    F(expires, JSON_REQUIRED),  F(decided, JSON_OPTIONAL),
 };
 #undef F
+
+struct approval_item {
+    struct str id, profile;
+    uint64_t at;
+    bool human;
+};
+
+#define F(member, need) JSON_FIELD(struct approval_item, member, need)
+static const struct json_field approval_fields[] = {
+    F(id, JSON_REQUIRED),
+    F(profile, JSON_OPTIONAL),
+    F(at, JSON_REQUIRED),
+    F(human, JSON_OPTIONAL),
+};
+#undef F
+
+static void put_text(struct json_writer *w, struct str key, struct str value)
+{
+    if (value.len)
+        json_put_str(w, key, value);
+}
+
+static void write_approvals(const struct approvals *approvals, struct json_writer *w)
+{
+    if (approvals->count == 0)
+        return;
+    json_key(w, S("approvals"));
+    json_array_open(w);
+    for (size_t i = 0; i < approvals->count; i++) {
+        const struct approver *approver = &approvals->items[i];
+
+        json_object_open(w);
+        json_put_str(w, S("id"), approver->id);
+        put_text(w, S("profile"), approver->profile);
+        json_put_uint(w, S("at"), approver->at_ms);
+        if (approver->is_human)
+            json_put_bool(w, S("human"), true);
+        json_object_close(w);
+    }
+    json_array_close(w);
+}
 
 void kept_write_proposal(const struct proposal *proposal, struct buf *out)
 {
@@ -245,7 +288,11 @@ void kept_write_proposal(const struct proposal *proposal, struct buf *out)
         json_put_str(&w, S("id"), proposal->id);
         json_put_str(&w, S("proposer"), proposal->proposer);
         json_put_str(&w, S("kind"), proposal->kind.text);
+        put_text(&w, S("by"), proposal->by);
+        put_text(&w, S("reason"), proposal->reason);
+        put_some(&w, S("decided"), proposal->decided_ms);
     }
+    write_approvals(&proposal->approvals, &w);
     json_object_close(&w);
 }
 
@@ -270,29 +317,72 @@ static enum err read_state(const struct proposal_item *item, enum proposal_state
     return ERR_INVALID;
 }
 
+static enum err read_approval(const struct json *item, struct arena *arena,
+                              struct approver *ret)
+{
+    struct approval_item read = {};
+
+    if (json_read(item, approval_fields, COUNT(approval_fields), arena, &read, NULL) ||
+        !is_id(read.id) || read.profile.len > APPROVAL_PROFILE || read.at > LAST_MS)
+        return ERR_INVALID;
+    *ret = (struct approver){
+        .id = read.id, .profile = read.profile, .at_ms = read.at, .is_human = read.human
+    };
+    return OK;
+}
+
+static enum err read_approvals(const struct json *list, struct arena *arena,
+                               struct proposal_past *past)
+{
+    struct approver *items;
+    enum err err = OK;
+
+    if (!list)
+        return OK;
+    if (list->type != JSON_ARRAY || list->count > APPROVALS_MAX)
+        return ERR_INVALID;
+    items = arena_alloc(arena, (list->count + 1) * sizeof(*items));
+    if (!items)
+        return ERR_INVALID;
+    past->approvals = items;
+    for (const struct json *item = list->first; item && !err; item = item->next)
+        err = read_approval(item, arena, &items[past->approval_count++]);
+    return err;
+}
+
+/* How a closed one ended. */
+static enum err read_ending(const struct proposal_item *item, struct proposal_past *past)
+{
+    if (item->by.len > ENVELOPE_MAX_ID || item->reason.len > APPROVAL_REASON ||
+        item->decided > LAST_MS)
+        return ERR_INVALID;
+    past->id = item->id;
+    past->proposer = item->proposer;
+    past->kind = item->kind;
+    past->by = item->by;
+    past->reason = item->reason;
+    past->decided_ms = item->decided;
+    return read_state(item, &past->state);
+}
+
 enum err kept_read_proposal(const struct kept_text *text, struct arena *arena,
                             struct kept_proposal *ret)
 {
     struct proposal_item item = {};
     struct proposal_past *past = &ret->past;
-    enum err err;
 
     *ret = (struct kept_proposal){};
     if (read_key(text->key, &past->order) ||
         read_value(text, proposal_fields, COUNT(proposal_fields), arena, &item) ||
         !topic_name_is_valid(text->topic) || item.created > LAST_MS ||
-        item.expires > LAST_MS)
+        item.expires > LAST_MS || read_approvals(item.approvals, arena, past))
         return ERR_INVALID;
     past->created_ms = item.created;
     past->expires_ms = item.expires;
     past->state = PROPOSAL_OPEN;
     if (item.envelope.ptr)
         return read_envelope(item.envelope, arena, &ret->env);
-    err = read_state(&item, &past->state);
-    past->id = item.id;
-    past->proposer = item.proposer;
-    past->kind = item.kind;
-    return err;
+    return read_ending(&item, past);
 }
 
 /* --- standings --- */

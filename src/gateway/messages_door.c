@@ -533,6 +533,24 @@ void participants_list(struct exchange *x)
     buf_done(&out);
 }
 
+static enum err read_which(struct exchange *x, enum proposals_which *ret)
+{
+    static const struct str names[] = { [PROPOSALS_OPEN] = S("open"),
+                                        [PROPOSALS_CLOSED] = S("closed"),
+                                        [PROPOSALS_ALL] = S("all") };
+    struct str state;
+    enum err err = exchange_param(x, S("state"), &state);
+
+    if (err || !state.ptr)
+        return err;
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (str_eq(state, names[i])) {
+            *ret = (enum proposals_which)i;
+            return OK;
+        }
+    return ERR_BAD_REQUEST;
+}
+
 void proposals_list(struct exchange *x)
 {
     struct proposals_showing showing = { .envelope_bytes = PAGE_BYTES,
@@ -544,8 +562,11 @@ void proposals_list(struct exchange *x)
 
     if (!room)
         return;
-    if (exchange_param(x, S("id"), &showing.id) || showing.id.len > ENVELOPE_MAX_ID) {
-        exchange_fail(x, ERR_BAD_REQUEST, "`id` is the id of a proposal, given once.");
+    if (exchange_param(x, S("id"), &showing.id) || showing.id.len > ENVELOPE_MAX_ID ||
+        read_which(x, &showing.which)) {
+        exchange_fail(x, ERR_BAD_REQUEST,
+                      "`id` is the id of a proposal, `state` open, closed or all; each "
+                      "at most once.");
         return;
     }
     if (showing.id.ptr)

@@ -9,6 +9,7 @@
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
 #include "gateway/invite.h"
+#include "gateway/proposals.h"
 #include "gateway/recording.h"
 
 enum { ARENA_BYTES = 1 << 20 };
@@ -336,6 +337,7 @@ void moderation_carry_out(struct live_room *room, const struct admission *a,
     struct grant_name name;
     struct grant *grant;
 
+    proposals_announce(room);
     if (is_used_up)
         name_grant(room, a->grant, &name);
     if (a->command)

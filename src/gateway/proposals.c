@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/proposals.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
 #include "gateway/worker.h"
 #include "topic/reading.h"
+
+enum {
+    NEWS_BYTES = 1 << 20,
+    WATCH_MS = 60 * 1000, /* at most: the wall clock may be set */
+};
+
+/* --- showing --- */
 
 /* Writes the envelope if there is room; returns how many bytes that took. */
 static size_t put_envelope(const struct proposal *p, enum dialect dialect, size_t room,
@@ -35,29 +46,213 @@ static bool is_held(const struct live_room *room, const struct proposal *p)
            topic_find_held(topic, ring_hash(&topic->ring, p->id), &ticket).ptr;
 }
 
+/* How many it needs and has, and whose. */
+static void put_approvals(const struct live_room *room, const struct proposal *p,
+                          struct json_writer *w)
+{
+    struct approval_needs needs =
+        approval_needs_of(&room->room.ledger.settings->approvals, p->subject);
+
+    json_key(w, S("approvals"));
+    json_object_open(w);
+    json_put_uint(w, S("needed"), needs.quorum);
+    json_put_uint(w, S("given"), approvals_given(&p->approvals, &needs));
+    json_key(w, S("by"));
+    json_array_open(w);
+    for (size_t i = 0; i < p->approvals.count; i++)
+        if (approval_meets(&needs, &p->approvals.items[i]))
+            json_str(w, p->approvals.items[i].id);
+    json_array_close(w);
+    json_object_close(w);
+}
+
+static void put_ending(const struct proposal *p, struct json_writer *w)
+{
+    if (p->by.len)
+        json_put_str(w, S("by"), p->by);
+    if (p->reason.len)
+        json_put_str(w, S("reason"), p->reason);
+}
+
+static struct str state_of(const struct proposal *p)
+{
+    return str_of(proposal_state_name((enum proposal_state)p->state));
+}
+
+static void show_one(const struct live_room *room, enum dialect dialect,
+                     const struct proposal *p, struct json_writer *w)
+{
+    char space[KIND_MAX_BYTES];
+
+    json_put_str(w, S("id"), p->id);
+    json_put_str(w, S("proposer"), p->proposer);
+    json_put_str(w, S("kind"), kind_in(p->kind.text, dialect, space));
+    json_put_str(w, S("state"), state_of(p));
+    json_put_time(w, S("created"), p->created_ms);
+    json_put_time(w, S("expires"), p->expires_ms);
+    put_approvals(room, p, w);
+    if (p->state == PROPOSAL_OPEN)
+        return;
+    put_ending(p, w);
+    if (p->decided_ms)
+        json_put_time(w, S("decided"), p->decided_ms);
+}
+
+static bool is_wanted(const struct live_room *room, const struct proposal *p,
+                      const struct proposals_showing *showing)
+{
+    bool is_open = p->state == PROPOSAL_OPEN;
+
+    if (showing->which != PROPOSALS_ALL && is_open != (showing->which == PROPOSALS_OPEN))
+        return false;
+    return (!showing->id.ptr || str_eq(showing->id, p->id)) && !is_held(room, p);
+}
+
 void proposals_show(struct live_room *room, enum dialect dialect,
                     const struct proposals_showing *showing, struct json_writer *w)
 {
-    char space[KIND_MAX_BYTES];
     uint64_t now_ms = loop_wall_ms(room->worker->loop);
     size_t left = showing->all_bytes;
     const struct proposal *p = NULL;
 
     json_key(w, S("proposals"));
     json_array_open(w);
-    while ((p = ledger_next_open(&room->room.ledger, p, now_ms))) {
-        if ((showing->id.ptr && !str_eq(showing->id, p->id)) || is_held(room, p))
+    while ((p = ledger_next(&room->room.ledger, p, now_ms))) {
+        if (!is_wanted(room, p, showing))
             continue;
         json_object_open(w);
-        json_put_str(w, S("id"), p->id);
-        json_put_str(w, S("proposer"), p->proposer);
-        json_put_str(w, S("kind"), kind_in(p->kind.text, dialect, space));
-        json_put_time(w, S("created"), p->created_ms);
-        json_put_time(w, S("expires"), p->expires_ms);
-        left -= put_envelope(
-            p, dialect, left < showing->envelope_bytes ? left : showing->envelope_bytes,
-            w);
+        show_one(room, dialect, p, w);
+        if (p->state == PROPOSAL_OPEN)
+            left -= put_envelope(
+                p, dialect,
+                left < showing->envelope_bytes ? left : showing->envelope_bytes, w);
         json_object_close(w);
     }
     json_array_close(w);
+}
+
+/* --- telling --- */
+
+/* The payload's members, as they are when it happens. */
+struct news {
+    struct link link;
+    struct str id; /* of the proposal; both in `text` */
+    struct str members;
+    char text[];
+};
+
+static void on_due(struct loop_timer *timer)
+{
+    struct live_room *room = CONTAINER_OF(timer, struct live_room, proposal_timer);
+
+    (void)ledger_expire(&room->room.ledger, loop_wall_ms(room->worker->loop));
+    proposals_announce(room);
+    proposals_watch(room);
+}
+
+void proposals_init(struct live_room *room)
+{
+    list_init(&room->proposal_news);
+    room->proposal_timer.on_fire = on_due;
+}
+
+void proposals_done(struct live_room *room)
+{
+    struct news *news;
+
+    loop_timer_clear(room->worker->loop, &room->proposal_timer);
+    LIST_FOREACH(news, &room->proposal_news, link) {
+        list_remove(&news->link);
+        free(news);
+    }
+}
+
+static void write_members(const struct live_room *room, const struct proposal *p,
+                          struct buf *out)
+{
+    struct json_writer w;
+
+    json_write_init(&w, out);
+    json_put_str(&w, S("proposal"), p->id);
+    json_put_str(&w, S("state"), state_of(p));
+    json_put_str(&w, S("proposer"), p->proposer);
+    json_put_str(&w, S("kind"), p->kind.text);
+    put_ending(p, &w);
+    if (p->state == PROPOSAL_OPEN || p->approvals.count)
+        put_approvals(room, p, &w);
+    if (p->edited.ptr) {
+        json_key(&w, S("edited"));
+        json_raw(&w, p->edited);
+    }
+}
+
+static void note_news(struct live_room *room, const struct proposal *p)
+{
+    struct news *news;
+    struct buf out;
+
+    buf_init(&out, NEWS_BYTES);
+    write_members(room, p, &out);
+    news = xcalloc(1, sizeof(*news) + p->id.len + out.len);
+    memcpy(news->text, p->id.ptr, p->id.len);
+    memcpy(news->text + p->id.len, out.ptr, out.len);
+    news->id = (struct str){ news->text, p->id.len };
+    news->members = (struct str){ news->text + p->id.len, out.len };
+    list_append(&room->proposal_news, &news->link);
+    buf_done(&out);
+}
+
+static void wake_at(struct live_room *room, uint64_t due_ms)
+{
+    uint64_t now_ms = loop_wall_ms(room->worker->loop);
+    uint64_t delay_ms = due_ms > now_ms ? due_ms - now_ms : 0;
+
+    room->proposal_due_ms = due_ms;
+    loop_timer_set(room->worker->loop, &room->proposal_timer,
+                   delay_ms < WATCH_MS ? delay_ms : WATCH_MS);
+}
+
+/* That it was proposed is no news: the proposal itself has been heard. */
+static bool is_news(const struct proposal *p)
+{
+    return p->state != PROPOSAL_OPEN || p->approvals.count > 0;
+}
+
+void proposals_changed(struct live_room *room, const struct proposal *p)
+{
+    bool is_set = loop_timer_is_set(&room->proposal_timer);
+
+    if (is_news(p)) {
+        note_news(room, p);
+        wake_at(room, 0);
+    } else if (!is_set || p->expires_ms < room->proposal_due_ms) {
+        wake_at(room, p->expires_ms);
+    }
+}
+
+void proposals_announce(struct live_room *room)
+{
+    struct announcement say;
+    struct news *news;
+
+    LIST_FOREACH(news, &room->proposal_news, link) {
+        announcement_begin(&say, room,
+                           &(struct system_head){ .kind = S("system/proposal"),
+                                                  .correlation_id = news->id });
+        json_raw(&say.w, news->members);
+        announcement_end(&say);
+        list_remove(&news->link);
+        free(news);
+    }
+}
+
+void proposals_watch(struct live_room *room)
+{
+    uint64_t now_ms = loop_wall_ms(room->worker->loop);
+    uint64_t due_ms = ledger_expire(&room->room.ledger, now_ms);
+
+    if (due_ms != UINT64_MAX)
+        wake_at(room, due_ms);
+    else
+        loop_timer_clear(room->worker->loop, &room->proposal_timer);
 }

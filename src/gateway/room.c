@@ -103,10 +103,16 @@ struct live_room *room_find(const struct worker *worker, struct str topic)
     return map_find(&worker->rooms, topic);
 }
 
+static struct str profile_of(const struct admission *a)
+{
+    return a->identity ? a->identity->profile : S("");
+}
+
 static const struct room_ops room_ops = {
     .judge_command = moderation_judge,
     .judge_record = recording_judge,
     .on_admitted = recording_admitted,
+    .profile_of = profile_of,
 };
 
 static struct live_room *room_new(struct worker *worker, struct str topic,
@@ -129,6 +135,7 @@ static struct live_room *room_new(struct worker *worker, struct str topic,
     room->room.rights = worker->rights;
     room->room.ops = &room_ops;
     recording_set(room);
+    proposals_init(room);
     state_enter(room);
     map_set(&worker->rooms, room->room.topic.name, room);
     room_left(room); /* nobody is here yet */

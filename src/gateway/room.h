@@ -26,6 +26,9 @@ struct live_room {
     uint64_t dropped;      /* so many, not yet told */
     size_t linger_bytes;   /* of envelopes, as counted while it lingers */
     struct loop_timer presence_timer;
+    struct loop_timer proposal_timer; /* the next proposal expires, or there is news: */
+    struct link proposal_news;        /* of proposals, not yet told; see proposals.h */
+    uint64_t proposal_due_ms;         /* wall clock, of the timer */
     uint64_t empty_since_ms;
     struct standings standings; /* pauses and bars here */
     size_t pledged;             /* what its open proposals weigh, see state.h */

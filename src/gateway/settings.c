@@ -10,6 +10,7 @@
 #include "gateway/server_list.h"
 #include "net/tls.h"
 #include "policy/capability.h"
+#include "policy/pattern.h"
 
 enum {
     MAX_PROPOSALS = 10'000,
@@ -276,6 +277,7 @@ static void lay_out_room(const struct config *config, const struct config_topic 
         },
         .ledger = {
             .mode = (enum proposal_mode)topic->proposals,
+            .approvals = { .quorum = topic->quorum },
             .expiry_ms = topic->proposal_expiry_ms,
             .max_expiry_ms = DAY_MS,
             .max_proposals = MAX_PROPOSALS,
@@ -291,11 +293,67 @@ static void lay_out_room(const struct config *config, const struct config_topic 
     };
 }
 
+static enum err lay_out_approval(const struct settings *settings,
+                                 const struct config_approval *said,
+                                 struct approval_rule *ret,
+                                 struct config_problem *problem)
+{
+    CLEANUP(buf_done) struct buf text;
+    struct profile profile;
+    const char *why = "";
+
+    buf_init(&text, (size_t)2 * PATTERN_MAX_BYTES);
+    buf_put(&text, S("mcp/proposal:"));
+    buf_put(&text, said->kind);
+    if (said->kind.len == 0)
+        return config_fail(settings->config, said->kind_mark, problem,
+                           "kind must not be empty");
+    if (pattern_new(buf_str(&text), &ret->kind, &why))
+        return config_fail(settings->config, said->kind_mark, problem,
+                           "kind \"" STR_FMT "\": %s", STR_ARG(said->kind), why);
+    ret->quorum = said->quorum;
+    ret->profiles = list_of(&said->profiles);
+    for (size_t i = 0; i < said->profiles.count; i++)
+        if (!settings_profile(settings, said->profiles.items[i], &profile))
+            return no_profile(settings, said->profiles.marks[i], said->profiles.items[i],
+                              problem);
+    return OK;
+}
+
+/* Those of a named topic may be those of all: each has its own copy. */
+static enum err lay_out_approvals(const struct settings *settings,
+                                  const struct config_topic *topic,
+                                  struct approval_terms *ret,
+                                  struct config_problem *problem)
+{
+    struct approval_rule *rules = xcalloc(topic->approvals.count, sizeof(*rules));
+    enum err err = OK;
+
+    ret->rules = rules;
+    for (size_t i = 0; i < topic->approvals.count && !err; i++) {
+        err = lay_out_approval(settings, &topic->approvals.items[i], &rules[i], problem);
+        ret->count++;
+    }
+    return err;
+}
+
+static void free_approvals(struct approval_terms *terms)
+{
+    for (size_t i = 0; i < terms->count; i++)
+        pattern_free(terms->rules[i].kind);
+    free((void *)(uintptr_t)terms->rules); /* drops const */
+}
+
 static enum err lay_out_rooms(struct settings *settings, struct config_problem *problem)
 {
     const struct config *config = settings->config;
+    enum err err;
 
     lay_out_room(config, &config->topics.defaults, &settings->rooms);
+    err = lay_out_approvals(settings, &config->topics.defaults,
+                            &settings->rooms.ledger.approvals, problem);
+    if (err)
+        return err;
     settings->named_count = config->topics.named.count;
     settings->named_rooms =
         xcalloc(settings->named_count, sizeof(*settings->named_rooms));
@@ -308,6 +366,10 @@ static enum err lay_out_rooms(struct settings *settings, struct config_problem *
                 "a topic name is 1 to 128 characters of A-Z a-z 0-9 . _ ~ - "
                 "and does not begin with a dot");
         lay_out_room(config, topic, &settings->named_rooms[i]);
+        err = lay_out_approvals(settings, topic,
+                                &settings->named_rooms[i].ledger.approvals, problem);
+        if (err)
+            return err;
     }
     return OK;
 }
@@ -341,7 +403,7 @@ static void lay_out_limits(struct settings *settings)
 static const struct str features[] = {
     S("replay"),     S("routing"),     S("echo"),       S("presence"),   S("proposals"),
     S("tickets"),    S("dialects"),    S("validation"), S("conditions"), S("grants"),
-    S("moderation"), S("invitations"), S("loop_guard"),
+    S("moderation"), S("invitations"), S("loop_guard"), S("approvals"),
 };
 
 /* The part of the welcome that is the same for everybody. */
@@ -469,6 +531,9 @@ void settings_unref(struct settings *settings)
     for (size_t i = 0; i < settings->identity_count; i++)
         identity_unref(settings->identities[i]);
     free(settings->identities);
+    free_approvals(&settings->rooms.ledger.approvals);
+    for (size_t i = 0; i < settings->named_count; i++)
+        free_approvals(&settings->named_rooms[i].ledger.approvals);
     free(settings->named_rooms);
     server_list_unref(settings->servers);
     if (settings->tls)

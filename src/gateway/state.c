@@ -8,6 +8,7 @@
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
 #include "gateway/kept.h"
+#include "gateway/proposals.h"
 #include "gateway/restore.h"
 
 enum {
@@ -246,6 +247,7 @@ static void on_changed(struct ledger *ledger, const struct proposal *proposal)
 
     keep_proposal(room->worker, room->room.topic.name, proposal);
     weigh(room->worker->gateway, ledger, &room->pledged);
+    proposals_changed(room, proposal);
 }
 
 static void on_forgotten(struct ledger *ledger, const struct proposal *proposal)
@@ -333,10 +335,14 @@ void state_enter(struct live_room *room)
     room->room.ledger.keeper = &room_keeper;
     if (!parked)
         return;
+    /* What has expired while nobody was here is no news: the parked ledger's keeper
+     * drops it, before the room's would tell of it. */
+    (void)ledger_expire(&parked->ledger, loop_wall_ms(room->worker->loop));
     ledger_move(&room->room.ledger, &parked->ledger);
     standings_move(&room->standings, &parked->standings);
     weigh(room->worker->gateway, &room->room.ledger, &room->pledged);
     parked_free(parked);
+    proposals_watch(room);
 }
 
 void state_leave(struct live_room *room)
@@ -357,6 +363,7 @@ void state_leave(struct live_room *room)
 
 void state_end(struct live_room *room)
 {
+    proposals_done(room);
     gateway_pledge(room->worker->gateway, room->pledged, 0);
     ledger_done(&room->room.ledger);
     standings_done(&room->standings);

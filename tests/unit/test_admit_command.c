@@ -334,7 +334,7 @@ static uint64_t record(struct admission *a [[maybe_unused]],
 
 TEST(commands_are_read_and_judged_after_all_other_checks)
 {
-    static const struct room_ops ops = { judge, can_record, record };
+    static const struct room_ops ops = { judge, can_record, record, NULL };
     struct gate gate;
 
     gate_init(&gate);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The second look at what is said of a proposal: does an approval count, is the quorum
+ * reached, does the fulfilment ask for what was proposed?
+ */
+#include "approval/approval_priv.h"
+#include "approval/binding.h"
+#include "base/utf8.h"
+
+bool ledger_looks_inside(const struct ledger *ledger)
+{
+    return ledger->settings->mode == PROPOSALS_EXACT ||
+           ledger->settings->approvals.count > 0;
+}
+
+static enum err payload_problem(enum err err, struct ledger_problem *problem)
+{
+    problem->field = S("payload");
+    problem->what = err == ERR_TOO_BIG ? "too many values to be compared"
+                                       : "a name stands twice, or it is too deep: "
+                                         "it cannot be compared";
+    return err == ERR_TOO_BIG ? ERR_TOO_LARGE : ERR_KIND_PAYLOAD_MISMATCH;
+}
+
+/* What could never be fulfilled is not proposed. */
+static enum err decide_proposal(const struct ledger *ledger, const struct envelope *env,
+                                struct ledger_problem *problem)
+{
+    enum err err = ledger_looks_inside(ledger) ? binding_check(env->payload) : OK;
+
+    return err ? payload_problem(err, problem) : OK;
+}
+
+/* --- approving --- */
+
+static bool is_own(const struct proposal *proposal, const struct envelope *env)
+{
+    return str_eq(env->from, proposal->proposer);
+}
+
+static struct approval_needs needs_of(const struct ledger *ledger, struct str subject)
+{
+    return approval_needs_of(&ledger->settings->approvals, subject);
+}
+
+/* Would an approval of his be one more? */
+static bool counts(const struct proposal *proposal, const struct envelope *env,
+                   const struct decider *who, const struct approval_needs *needs)
+{
+    return !is_own(proposal, env) && who->may_approve &&
+           !approvals_find(&proposal->approvals, env->from) &&
+           approval_meets(needs, &(struct approver){ .profile = who->profile });
+}
+
+static void decide_approval(const struct ledger *ledger, const struct envelope *env,
+                            const struct decider *who, struct ledger_effect *effect)
+{
+    struct approval_needs needs = needs_of(ledger, effect->proposal->subject);
+
+    effect->verdict->counts = effect->proposal->approvals.count < APPROVALS_MAX &&
+                              counts(effect->proposal, env, who, &needs);
+    if (effect->verdict->counts)
+        effect->type = EFFECT_APPROVE;
+}
+
+/* --- fulfilling --- */
+
+static enum err check_quorum(const struct proposal *proposal, const struct envelope *env,
+                             const struct decider *who, struct approval_needs needs,
+                             struct ledger_problem *problem)
+{
+    size_t given = approvals_given(&proposal->approvals, &needs);
+    size_t own = counts(proposal, env, who, &needs) ? 1 : 0;
+
+    if (!approval_is_needed(&needs) || given + own >= needs.quorum)
+        return OK;
+    problem->needed = needs.quorum;
+    problem->given = given;
+    return state_problem(proposal, "it lacks approvals", problem);
+}
+
+/* What was proposed may name less than what is asked for, and so fall under another
+ * rule: both must be met. */
+static enum err decide_quorum(const struct ledger *ledger, const struct envelope *env,
+                              const struct decider *who, struct arena *arena,
+                              struct ledger_effect *effect,
+                              struct ledger_problem *problem)
+{
+    const struct proposal *proposal = effect->proposal;
+    struct approval_needs needs = needs_of(ledger, proposal->subject);
+    struct str subject;
+    enum err err = check_quorum(proposal, env, who, needs, problem);
+
+    effect->verdict->counts =
+        approval_is_needed(&needs) && counts(proposal, env, who, &needs);
+    if (err || ledger->settings->approvals.count == 0)
+        return err;
+    if (!env->kind.context.ptr)
+        err = binding_check(env->payload); /* it alone says what is asked for */
+    if (err)
+        return payload_problem(err, problem);
+    subject = binding_subject(&env->kind, env->payload, arena);
+    if (!subject.ptr)
+        return payload_problem(ERR_TOO_BIG, problem);
+    if (str_eq(subject, proposal->subject))
+        return OK;
+    return check_quorum(proposal, env, who, needs_of(ledger, subject), problem);
+}
+
+static enum err read_edited(const struct envelope *env, bool *ret,
+                            struct ledger_problem *problem)
+{
+    *ret = false;
+    if (!env->edited.text.ptr)
+        return OK;
+    if (env->edited.type != JSON_TRUE && env->edited.type != JSON_FALSE) {
+        problem->field = S("edited");
+        problem->what = "must be true or false";
+        return ERR_MALFORMED_ENVELOPE;
+    }
+    *ret = env->edited.type == JSON_TRUE;
+    return OK;
+}
+
+static enum err check_editor(const struct ledger *ledger, const struct proposal *proposal,
+                             const struct decider *who, struct ledger_problem *problem)
+{
+    struct approval_needs needs = needs_of(ledger, proposal->subject);
+
+    if (!who->is_human || !who->may_approve)
+        return state_problem(
+            proposal, "only a human who may send mcp/approve edits what was proposed",
+            problem);
+    if (needs.quorum > 1)
+        return state_problem(proposal,
+                             "where several must approve nobody edits: propose it anew",
+                             problem);
+    if (proposal->state != PROPOSAL_OPEN)
+        return state_problem(proposal, "the proposal is no longer open", problem);
+    return OK;
+}
+
+static enum err mismatch(const struct json_differences *differences, struct arena *arena,
+                         struct ledger_problem *problem)
+{
+    problem->field = S("payload");
+    problem->what = "not what was proposed";
+    problem->path = arena_str(arena, utf8_cut(differences->items[0].path, BINDING_PATH));
+    if (!problem->path.ptr)
+        problem->path = S("/params");
+    return ERR_ARGUMENT_MISMATCH;
+}
+
+static enum err keep_differences(const struct json_differences *differences,
+                                 struct arena *arena, struct ledger_effect *effect)
+{
+    struct buf out;
+
+    buf_init(&out, SIZE_MAX / 2);
+    binding_write(differences, &out);
+    effect->verdict->edited = arena_str(arena, buf_str(&out));
+    buf_done(&out);
+    return effect->verdict->edited.ptr ? OK : ERR_TOO_LARGE;
+}
+
+/* What a fulfilment is compared with, and where. */
+struct comparison {
+    struct arena *arena; /* of what stays */
+    struct arena trees;
+    struct json_difference items[BINDING_MAX];
+    struct json_differences differences;
+};
+
+static enum err compare(struct comparison *c, const struct proposal *proposal,
+                        const struct envelope *env, struct ledger_problem *problem)
+{
+    struct str text = { proposal->envelope, proposal->envelope_bytes };
+    struct envelope proposed;
+    enum err err;
+
+    if (envelope_scan(text, JSON_MAX_DEPTH, DIALECT_SLASH, &c->trees, &proposed, NULL))
+        return payload_problem(ERR_TOO_BIG, problem);
+    err = binding_compare(env->kind.method, proposed.payload, env->payload, &c->trees,
+                          &c->differences);
+    return err ? payload_problem(err, problem) : OK;
+}
+
+static enum err decide_arguments(const struct envelope *env, bool is_edited,
+                                 struct arena *arena, struct ledger_effect *effect,
+                                 struct ledger_problem *problem)
+{
+    struct comparison c = { .arena = arena };
+    enum err err;
+
+    c.differences = (struct json_differences){ .items = c.items, .max = COUNT(c.items) };
+    arena_init(&c.trees, (size_t)3 * BINDING_BYTES);
+    err = compare(&c, effect->proposal, env, problem);
+    if (!err && is_edited)
+        err = keep_differences(&c.differences, arena, effect);
+    else if (!err && c.differences.count)
+        err = mismatch(&c.differences, arena, problem);
+    arena_done(&c.trees);
+    return err;
+}
+
+static enum err decide_fulfilment(const struct ledger *ledger, const struct envelope *env,
+                                  const struct decider *who, struct arena *arena,
+                                  struct ledger_effect *effect,
+                                  struct ledger_problem *problem)
+{
+    bool is_edited;
+    enum err err = read_edited(env, &is_edited, problem);
+
+    if (!err && is_edited)
+        err = check_editor(ledger, effect->proposal, who, problem);
+    if (!err && (is_edited || ledger->settings->mode == PROPOSALS_EXACT))
+        err = decide_arguments(env, is_edited, arena, effect, problem);
+    if (!err)
+        err = decide_quorum(ledger, env, who, arena, effect, problem);
+    return err;
+}
+
+/* --- ending otherwise --- */
+
+/* Why, where the payload says it in words. */
+static struct str reason_of(const struct envelope *env, struct arena *arena)
+{
+    struct json_span reason = {};
+    struct json_scan scan;
+    struct json_member m;
+    struct str text;
+    enum err err;
+
+    json_scan_init(&scan, env->payload.text, JSON_MAX_DEPTH);
+    err = json_object_begin(&scan);
+    while (!err && json_object_next(&scan, &m, &err))
+        if (json_string_is(m.key, S("reason")))
+            reason = m.value;
+    if (!reason.text.ptr || reason.type != JSON_STRING ||
+        json_unescape(reason, arena, &text))
+        return S("");
+    return utf8_cut(text, APPROVAL_REASON);
+}
+
+enum err ledger_decide(struct ledger *ledger, const struct envelope *env,
+                       const struct decider *who, struct arena *arena,
+                       struct ledger_effect *effect, struct ledger_problem *problem)
+{
+    if (effect->type == EFFECT_PROPOSE)
+        return decide_proposal(ledger, env, problem);
+    effect->verdict = arena_alloc(arena, sizeof(*effect->verdict));
+    if (!effect->verdict)
+        return payload_problem(ERR_TOO_BIG, problem);
+    *effect->verdict =
+        (struct ledger_verdict){ .profile = who->profile, .is_human = who->is_human };
+    if (effect->type == EFFECT_FULFIL)
+        return decide_fulfilment(ledger, env, who, arena, effect, problem);
+    if (effect->type == EFFECT_NONE && env->kind.type == KIND_APPROVE)
+        decide_approval(ledger, env, who, effect);
+    else
+        effect->verdict->reason = reason_of(env, arena);
+    return OK;
+}
