@@ -7,6 +7,7 @@
 #include "approval/approval_priv.h"
 #include "approval/binding.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "base/xalloc.h"
 
 enum {
@@ -500,17 +501,18 @@ static void open_proposal(struct ledger *ledger, struct proposal *p,
     weigh(ledger, p, true);
 }
 
-/* What it is about, where the kind alone does not say it. */
+/* What it is about, where the kind alone does not say it. It stays when the envelope has
+ * gone, so it is no longer than a kind. */
 static struct proposal_past past_of(const struct envelope *env, struct arena *arena)
 {
-    return (struct proposal_past){
-        .id = env->id,
-        .proposer = env->from,
-        .kind = env->kind.text,
-        .subject = env->kind.context.ptr
-                       ? S("")
-                       : binding_subject(&env->kind, env->payload, arena)
-    };
+    struct proposal_past past = { .id = env->id,
+                                  .proposer = env->from,
+                                  .kind = env->kind.text };
+
+    if (!env->kind.context.ptr)
+        past.subject =
+            utf8_cut(binding_subject(&env->kind, env->payload, arena), KIND_MAX_BYTES);
+    return past;
 }
 
 static void enter_proposal(struct ledger *ledger, const struct envelope *env,

@@ -216,17 +216,17 @@ enum err kept_read_strike(const struct kept_text *text, struct arena *arena,
 
 /* The envelope is a string: so its bytes stay what they are. */
 struct proposal_item {
-    struct str envelope, state, id, proposer, kind, by, reason;
+    struct str envelope, state, id, proposer, kind, subject, by, reason;
     const struct json *approvals;
     uint64_t created, expires, decided;
 };
 
 #define F(member, need) JSON_FIELD(struct proposal_item, member, need)
 static const struct json_field proposal_fields[] = {
-    F(envelope, JSON_OPTIONAL), F(state, JSON_OPTIONAL),     F(id, JSON_OPTIONAL),
-    F(proposer, JSON_OPTIONAL), F(kind, JSON_OPTIONAL),      F(by, JSON_OPTIONAL),
-    F(reason, JSON_OPTIONAL),   F(approvals, JSON_OPTIONAL), F(created, JSON_REQUIRED),
-    F(expires, JSON_REQUIRED),  F(decided, JSON_OPTIONAL),
+    F(envelope, JSON_OPTIONAL), F(state, JSON_OPTIONAL),   F(id, JSON_OPTIONAL),
+    F(proposer, JSON_OPTIONAL), F(kind, JSON_OPTIONAL),    F(subject, JSON_OPTIONAL),
+    F(by, JSON_OPTIONAL),       F(reason, JSON_OPTIONAL),  F(approvals, JSON_OPTIONAL),
+    F(created, JSON_REQUIRED),  F(expires, JSON_REQUIRED), F(decided, JSON_OPTIONAL),
 };
 #undef F
 
@@ -288,6 +288,8 @@ void kept_write_proposal(const struct proposal *proposal, struct buf *out)
         json_put_str(&w, S("id"), proposal->id);
         json_put_str(&w, S("proposer"), proposal->proposer);
         json_put_str(&w, S("kind"), proposal->kind.text);
+        if (!proposal->kind.context.ptr)
+            put_text(&w, S("subject"), proposal->subject);
         put_text(&w, S("by"), proposal->by);
         put_text(&w, S("reason"), proposal->reason);
         put_some(&w, S("decided"), proposal->decided_ms);
@@ -354,8 +356,9 @@ static enum err read_approvals(const struct json *list, struct arena *arena,
 static enum err read_ending(const struct proposal_item *item, struct proposal_past *past)
 {
     if (item->by.len > ENVELOPE_MAX_ID || item->reason.len > APPROVAL_REASON ||
-        item->decided > LAST_MS)
+        item->decided > LAST_MS || item->subject.len > KIND_MAX_BYTES)
         return ERR_INVALID;
+    past->subject = item->subject;
     past->id = item->id;
     past->proposer = item->proposer;
     past->kind = item->kind;

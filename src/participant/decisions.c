@@ -168,6 +168,7 @@ struct listed {
     struct str id, proposer, created, expires;
     struct kind kind;
     struct json_span envelope;
+    uint32_t needed, given;
 };
 
 static bool read_listed(struct occupant *o, struct json_span item, struct listed *ret)
@@ -177,12 +178,14 @@ static bool read_listed(struct occupant *o, struct json_span item, struct listed
     struct json_span kind = {};
     struct json_span created = {};
     struct json_span expires = {};
+    struct json_span approvals = {};
 
     *ret = (struct listed){};
     if (!PICK(item, { S("id"), &id }, { S("proposer"), &proposer }, { S("kind"), &kind },
               { S("created"), &created }, { S("expires"), &expires },
-              { S("envelope"), &ret->envelope }))
+              { S("envelope"), &ret->envelope }, { S("approvals"), &approvals }))
         return false;
+    (void)approvals_read(approvals, &ret->needed, &ret->given);
     ret->id = pick_text(id, &o->scratch);
     ret->proposer = pick_text(proposer, &o->scratch);
     ret->created = pick_text(created, &o->scratch);
@@ -251,6 +254,8 @@ static void list_one(struct occupant *o, struct json_span item, enum welcome_typ
     if (!entry || entry->proposed.owner.len)
         return;
     entry->is_listed = true;
+    if (listed.needed)
+        (void)proposals_count(entry, listed.needed, listed.given);
     proposals_date(o, entry, created_ms, proposals_expiry(o, listed.expires, created_ms));
     if (entry->proposed.state != PROPOSED_OPEN && type == WELCOME_FIRST)
         proposals_reopen(o, entry);

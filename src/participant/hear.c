@@ -236,12 +236,26 @@ static enum err hear_gap(struct occupant *o, const struct heard *heard,
     return OK;
 }
 
+static enum err hear_tidings(struct occupant *o, const struct heard *heard,
+                             struct str *ret_field)
+{
+    struct tidings tidings;
+    enum err err = tidings_read(heard->env.payload, &o->scratch, &tidings, ret_field);
+
+    if (err)
+        return err;
+    tell_heard(o, heard);
+    proposals_take(o, &tidings);
+    return OK;
+}
+
 /* clang-format off */
 static const struct news news[] = {
     { S("system/welcome"),  hear_welcome },
     { S("system/presence"), hear_presence },
     { S("system/error"),    hear_error },
     { S("system/gap"),      hear_gap },
+    { S("system/proposal"), hear_tidings },
 };
 /* clang-format on */
 

@@ -137,6 +137,21 @@ static void tell_later(struct proposals *ps, struct entry *entry)
         list_append(&ps->news, &entry->news);
 }
 
+void proposals_tell_later(struct occupant *o, struct entry *entry)
+{
+    tell_later(o->proposals, entry);
+}
+
+bool proposals_count(struct entry *entry, uint32_t needed, uint32_t given)
+{
+    struct proposed *p = &entry->proposed;
+    bool is_new = p->needed != needed || p->given != given;
+
+    p->needed = needed;
+    p->given = given;
+    return is_new;
+}
+
 static void note_due(struct occupant *o, const struct entry *entry)
 {
     uint64_t wall_ms = o->now.wall_ms;
@@ -293,6 +308,11 @@ void proposals_close(struct occupant *o, struct entry *entry, const struct rulin
     list_remove(&entry->group);
     list_append(&ps->closed, &entry->group);
     tell_later(ps, entry);
+}
+
+void proposals_confirm(struct entry *entry)
+{
+    entry->decision_len = 0;
 }
 
 void proposals_reopen(struct occupant *o, struct entry *entry)

@@ -35,6 +35,7 @@ struct proposed {
     struct str reason;
     struct str by;
     uint64_t created_ms, expires_ms;
+    uint32_t needed, given; /* approvals; needed 0: the gateway has not said */
     enum proposed_state state;
     bool is_mine;
     struct link link; /* oldest first */

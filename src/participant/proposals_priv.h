@@ -27,6 +27,17 @@ void proposals_hear(struct occupant *o, const struct heard *heard);
 enum welcome_type { WELCOME_FIRST, WELCOME_AGAIN };
 void proposals_welcome(struct occupant *o, struct json_span list, enum welcome_type type);
 
+/* system/proposal: what the gateway says became of one, and how many have approved.
+ * ERR_MALFORMED_ENVELOPE with *ret_field, static. */
+struct tidings {
+    struct str id, by, reason;
+    uint32_t needed, given; /* needed 0: it does not say */
+    enum proposed_state state;
+};
+enum err tidings_read(struct json_span payload, struct arena *arena, struct tidings *ret,
+                      struct str *ret_field);
+void proposals_take(struct occupant *o, const struct tidings *tidings);
+
 void proposals_tick(struct occupant *o);
 uint64_t proposals_due_ms(const struct occupant *o); /* monotonic; UINT64_MAX: never */
 

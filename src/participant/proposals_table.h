@@ -77,6 +77,17 @@ void proposals_close(struct occupant *o, struct entry *entry,
                      const struct ruling *ruling);
 void proposals_reopen(struct occupant *o, struct entry *entry);
 
+/* It was said by us, and the gateway says that it counts. */
+void proposals_confirm(struct entry *entry);
+
+/* How many have approved. True: that is new. */
+bool proposals_count(struct entry *entry, uint32_t needed, uint32_t given);
+void proposals_tell_later(struct occupant *o, struct entry *entry);
+
+/* {"needed":…,"given":…,…}, as the gateway tells of them. False: it is none. */
+bool approvals_read(struct json_span approvals, uint32_t *ret_needed,
+                    uint32_t *ret_given);
+
 /* on_proposal for what has changed. */
 void proposals_tell(struct occupant *o);
 

@@ -61,7 +61,8 @@ test('proposals: one is listed while it is open, in the welcome too, and fulfill
     const [listed, ...more] = await openOnes('once');
     assert.equal(more.length, 0);
     assert.deepEqual({ ...listed, created: 0, expires: 0 },
-        { id: proposal.id, proposer: 'agent', kind: 'mcp/proposal:tools/call:dig', created: 0, expires: 0, envelope: proposal });
+        { id: proposal.id, proposer: 'agent', kind: 'mcp/proposal:tools/call:dig', state: 'open', created: 0, expires: 0,
+            approvals: { needed: 1, given: 0, by: [] }, envelope: proposal });
     assert.equal(Date.parse(listed.expires) - Date.parse(listed.created), 300_000, 'five minutes are the default');
     const late = await gateway.join('watcher', { topic: 'once' });
     assert.deepEqual(late.welcome.payload.moot.proposals, [listed]);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "harness.h"
+#include "json/canonical.h"
+
+TEST(a_number_has_one_form_for_each_value)
+{
+    /* clang-format off */
+    static const struct { struct str number, form; } cases[] = {
+        { S("0"), S("0") },            { S("-0"), S("0") },
+        { S("0.000"), S("0") },        { S("0e99999999999999999999999"), S("0") },
+        { S("1"), S("1") },            { S("1.0"), S("1") },
+        { S("1e0"), S("1") },          { S("10e-1"), S("1") },
+        { S("0.1E+1"), S("1") },       { S("1000e-00003"), S("1") },
+        { S("-1"), S("-1") },          { S("-100"), S("-1e2") },
+        { S("100"), S("1e2") },        { S("1e2"), S("1e2") },
+        { S("120.50"), S("1205e-1") }, { S("0.0012"), S("12e-4") },
+        { S("10.01"), S("1001e-2") },  { S("1e400"), S("1e400") },
+        { S("1e-400"), S("1e-400") },  { S("9007199254740993"), S("9007199254740993") },
+        { S("0.1"), S("1e-1") },       { S("0.10000000000000000555"), S("10000000000000000555e-20") },
+        { S("1e999999999999999999"), S("1e999999999999999999") },
+        { S("10e999999999999999999"), S("1e1000000000000000000") },
+        { S("1e1000000000000000000"), S("1e1000000000000000000") },
+        { S("0.1e1000000000000000001"), S("1e1000000000000000000") },
+        { S("100e99999999999999999999"), S("1e100000000000000000001") },
+        { S("0.01e100000000000000000001"), S("1e99999999999999999999") },
+        { S("0.01e-99999999999999999999"), S("1e-100000000000000000001") },
+        { S("100e-0100000000000000000001"), S("1e-99999999999999999999") },
+        { S("123.45e-99999999999999999999"), S("12345e-100000000000000000001") },
+    };
+    /* clang-format on */
+    struct buf out;
+
+    buf_init(&out, 4096);
+    FOR_EACH_CASE(c, cases) {
+        buf_clear(&out);
+        json_number_put(&out, c->number);
+        CHECK_STR(buf_str(&out), c->form);
+    }
+    buf_done(&out);
+}
+
+static const struct json *parse(struct str text, struct arena *arena)
+{
+    static const struct json nothing = { .type = JSON_NULL };
+    const struct json *tree = &nothing;
+
+    CHECK_INT(json_parse(text, arena, &tree, NULL), OK);
+    return tree;
+}
+
+TEST(values_that_mean_the_same_have_the_same_form)
+{
+    /* clang-format off */
+    static const struct { struct str text, form; } cases[] = {
+        { S(" [ ] "), S("[]") },
+        { S("{ }"), S("{}") },
+        { S("[null, true ,false]"), S("[null,true,false]") },
+        { S("{\"b\": [1.50, \"\\u0041\"], \"a\": {}}"), S("{\"a\":{},\"b\":[15e-1,\"A\"]}") },
+        { S("{\"\\u0062\":1,\"a\":{\"z\":[],\"y\":[[2]]}}"), S("{\"a\":{\"y\":[[2]],\"z\":[]},\"b\":1}") },
+        { S("\"\\u00fc\\/\\n\""), S("\"\xc3\xbc/\\n\"") },
+        { S("\"u\xcc\x88\""), S("\"u\xcc\x88\"") }, /* is not the ü above */
+        { S("{\"aa\":1,\"a\":2,\"B\":3,\"\":4}"), S("{\"\":4,\"B\":3,\"a\":2,\"aa\":1}") },
+        { S("-0.0"), S("0") },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct arena arena;
+        struct buf out;
+
+        arena_init(&arena, 1 << 20);
+        buf_init(&out, 4096);
+        CHECK_INT(json_canonical_put(&out, parse(c->text, &arena), &arena), OK);
+        CHECK_STR(buf_str(&out), c->form);
+        buf_done(&out);
+        arena_done(&arena);
+    }
+}
+
+TEST(a_form_that_does_not_fit_is_an_error)
+{
+    struct arena arena;
+    struct buf out;
+
+    arena_init(&arena, 1 << 20);
+    buf_init(&out, 4);
+    CHECK_INT(json_canonical_put(&out, parse(S("[1,2,3]"), &arena), &arena), ERR_TOO_BIG);
+    buf_done(&out);
+    arena_done(&arena);
+}
+
+/* The paths, each with "-" what was, "+" what is. */
+static void put_differences(const struct json_differences *ds, struct buf *out)
+{
+    for (size_t i = 0; i < ds->count; i++) {
+        const struct json_difference *d = &ds->items[i];
+
+        buf_put(out, d->path);
+        if (d->from)
+            buf_putf(out, " -" STR_FMT, STR_ARG(d->from->raw));
+        if (d->to)
+            buf_putf(out, " +" STR_FMT, STR_ARG(d->to->raw));
+        buf_putc(out, ';');
+    }
+    if (ds->has_more)
+        buf_put(out, S("..."));
+}
+
+TEST(differences_are_told_by_their_paths)
+{
+    /* clang-format off */
+    static const struct { struct str from, to, told; } cases[] = {
+        { S("1"), S("1.0"), S("") },
+        { S("1"), S("\"1\""), S("/p -1 +\"1\";") },
+        { S("{\"a\":1,\"b\":2}"), S("{\"b\":2e0,\"a\":1}"), S("") },
+        { S("{\"a\":1}"), S("{}"), S("/p/a -1;") },
+        { S("{}"), S("{\"a\":null}"), S("/p/a +null;") },
+        { S("{\"a\":1,\"c\":1}"), S("{\"b\":1,\"c\":1}"), S("/p/a -1;/p/b +1;") },
+        { S("{\"a/b\":1,\"~\":{\"\":2}}"), S("{\"a/b\":2,\"~\":{\"\":3}}"), S("/p/a~1b -1 +2;/p/~0/ -2 +3;") },
+        { S("[1,2,3]"), S("[1,3]"), S("/p/1 -2 +3;/p/2 -3;") },
+        { S("[[],[{}]]"), S("[[],[{\"x\":[0]}],0]"), S("/p/1/0/x +[0];/p/2 +0;") },
+        { S("[]"), S("{}"), S("/p -[] +{};") },
+        { S("true"), S("false"), S("/p -true +false;") },
+        { S("\"a\\u0062\""), S("\"\\u0061b\""), S("") },
+        { S("[0.1]"), S("[0.10000000000000000001]"), S("/p/0 -0.1 +0.10000000000000000001;") },
+        { S("[1,2,3,4,5]"), S("[0,0,0,0,0]"), S("/p/0 -1 +0;/p/1 -2 +0;/p/2 -3 +0;...") },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct json_difference items[3];
+        struct json_differences ds = { .items = items, .max = COUNT(items) };
+        struct arena arena;
+        struct buf out;
+
+        arena_init(&arena, 1 << 20);
+        buf_init(&out, 4096);
+        CHECK_INT(json_differ(parse(c->from, &arena), parse(c->to, &arena), S("/p"),
+                              &arena, &ds),
+                  OK);
+        put_differences(&ds, &out);
+        CHECK_STR(buf_str(&out), c->told);
+        buf_done(&out);
+        arena_done(&arena);
+    }
+}
+
+TEST(trees_of_the_greatest_depth_are_compared)
+{
+    struct json_difference items[1];
+    struct json_differences ds = { .items = items, .max = 1 };
+    struct arena arena;
+    struct buf text, out;
+
+    arena_init(&arena, 1 << 20);
+    buf_init(&text, 4096);
+    buf_init(&out, 4096);
+    for (size_t i = 0; i < JSON_TREE_DEPTH; i++)
+        buf_putc(&text, '[');
+    for (size_t i = 0; i < JSON_TREE_DEPTH; i++)
+        buf_putc(&text, ']');
+    CHECK_INT(json_differ(parse(buf_str(&text), &arena), parse(buf_str(&text), &arena),
+                          S(""), &arena, &ds),
+              OK);
+    CHECK_INT(ds.count, 0);
+    CHECK_INT(json_canonical_put(&out, parse(buf_str(&text), &arena), &arena), OK);
+    CHECK_STR(buf_str(&out), buf_str(&text));
+    buf_done(&out);
+    buf_done(&text);
+    arena_done(&arena);
+}
