@@ -65,7 +65,8 @@ test('audit server: what is found', async () => {
     const found = async (...args) => lines(await audit(['search', '--data', gateway.data, '--json', ...args]));
 
     assert.deepEqual((await found('number77', 'remark')).map(({ body }) => body.payload.text), ['remark number77 of many']);
-    assert.deepEqual((await found('--thread', ids.response, '--oldest-first')).map(({ id }) => id), [ids.proposal, ids.request, ids.response]);
+    assert.deepEqual((await found('--thread', ids.response, '--oldest-first')).map(({ id, kind }) => (kind === 'system/proposal' ? kind : id)),
+        [ids.proposal, ids.request, 'system/proposal', ids.response], 'and what the gateway said became of it');
     assert.deepEqual((await found('--event', 'refusal')).map(({ id, verdict }) => [id, verdict]), [['refused', 'capability_violation']]);
     assert.deepEqual(await found('--since', '1h', '--until', '30m'), []);
     assert.deepEqual((await found('--kind', 'mcp/*', '--participant', 'bot', '--verdict', 'allowed')).map(({ id, by }) => [id, by]), [[ids.proposal, 'mcp/proposal:*']]);
@@ -74,9 +75,9 @@ test('audit server: what is found', async () => {
 test('audit server: a tree and figures', async () => {
     const { stdout } = await audit(['thread', ids.request, '--data', gateway.data], { LC_ALL: 'C' });
 
-    assert.match(stdout, /  3 records, .*\n.*bot -> files {2}proposes rm .*\n.*`- ann -> files {2}calls rm .*\n.*`- files -> ann(?:, bot)? {2}result of rm: /);
+    assert.match(stdout, /  4 records, .*\n.*bot -> files {2}proposes rm .*\n.*\|- ann -> files {2}calls rm .*\n.*`- files -> ann(?:, bot)? {2}result of rm: .*\n.*`- .*system\/proposal .*fulfilled/);
     const figures = JSON.parse((await audit(['stats', '--data', gateway.data, '--json'])).stdout);
-    assert.deepEqual([figures.messages, figures.refusals, figures.proposals.fulfilled], [1504, 1, 1]);
+    assert.deepEqual([figures.messages, figures.refusals, figures.proposals.fulfilled], [1505, 1, 1]);
 });
 
 test('audit server: an export holds, as does a copy, and so does what is there without a server', async () => {
@@ -186,8 +187,8 @@ test('audit server: replay from the record of the same server', async () => {
     const { status, stdout, stderr } = await moot(null, null, ['audit', 'replay', '--data', gateway.data, '--topic', 'room', '--thread', ids.proposal,
         '--to', 'demo', '--speed', '0'], { env: { MOOT_TOKEN: 'actor-token' } });
 
-    assert.deepEqual([status, stdout, stderr], [0, '3 envelopes replayed into demo\n', '']);
-    for (const kind of ['replay/mcp/proposal', 'replay/mcp/request', 'replay/mcp/response'])
+    assert.deepEqual([status, stdout, stderr], [0, '4 envelopes replayed into demo\n', '']);
+    for (const kind of ['replay/mcp/proposal', 'replay/mcp/request', 'replay/system/proposal', 'replay/mcp/response'])
         assert.equal((await expect(ann, ({ from }) => from === 'actor')).kind, kind);
     await ann.close();
 });

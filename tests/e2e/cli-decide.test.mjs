@@ -118,8 +118,8 @@ test('approve --vote: says only that one is for it', async () => {
     const id = await proposed();
 
     assert.deepEqual(await as('human', 'approve', 'room', id, '--vote'), { status: 0, stdout: `approved ${id}\n`, stderr: '' });
-    await expect(bot, (json) => json.correlation_id === id);
-    assert.deepEqual(kinds(id), ['mcp/approve']);
+    await expect(bot, (json) => json.correlation_id === id && json.kind === 'system/proposal');
+    assert.deepEqual(kinds(id), ['mcp/approve', 'system/proposal']);
 });
 
 test('reject: with a reason of several words', async () => {
@@ -177,6 +177,6 @@ test('approve: a second one at the same moment is refused, exit 4', async () => 
 
     assert.equal(codes[0], 0);
     assert.ok([1, 4].includes(codes[1]), JSON.stringify(both));
-    await expect(bot, (json) => json.correlation_id === id);
-    assert.deepEqual(kinds(id), ['mcp/request:tools/call:add'], 'it was called once');
+    await expect(bot, (json) => json.correlation_id === id && json.kind === 'system/proposal');
+    assert.deepEqual(kinds(id), ['mcp/request:tools/call:add', 'system/proposal'], 'it was called once');
 });

@@ -148,6 +148,10 @@ test("D17: decisions reach the proposer's directed connections, whoever else the
     await expect(agent, ({ id }) => id === approval.id);
     await expect(agent, ({ id }) => id === rejection.id);
     await expect(bob, ({ id }) => id === proposal.id);
+    for (const state of ['open', 'rejected']) { // what the gateway says of it is for all
+        const { kind, payload } = await bob.next('what became of it');
+        assert.deepEqual([kind, payload.state], ['system/proposal', state]);
+    }
     await expectOnly([bob], human);
     await Promise.all([human, agent, bob].map((client) => client.close()));
 });
