@@ -25,6 +25,9 @@ TEST(what_is_printed_reads_the_same)
           " ring_messages: 0, ring_bytes: 0, proposal_expiry: 1001ms, presence_delay: 0,"
           " max_members: 1, announce_violations: true, validation: strict, loop_guard: 7, access: restricted },"
           " named: { a: {}, \"b: c\": { ring_bytes: 1GiB, duplicate: share, loop_guard: off }, '#': {} } }"),
+        S("topics: { defaults: { proposals: exact, quorum: 3, approvals: [{ kind: 'a:*' },"
+          " { kind: b, quorum: 16, profiles: [human, 'x y'] }] }, named: { a: {},"
+          " b: { approvals: [] } } }"),
         S("mcp: { open: false, topic: a, id: b, room_tools: off, names: prefixed, idle: 1s,"
           " hold: 1m, poll: 1s, sessions: 1, calls: 1, anonymous: { id: c, profile: d,"
           " topics: [e, '*'] } }\ntopics: { defaults: { self_approve: on } }"),

@@ -288,7 +288,7 @@ static const struct {
     { S("topics: { named: a }"),                    "1:18: named must be a mapping, not \"a\"" },
     { S("topics: { named: [[a]] }"),                "1:19: named must be a mapping or a list of names" },
     { S("topics: { named: { a: b } }"),             "1:23: topic must be a mapping" },
-    { S("topics: { defaults: { proposals: exact } }"), "1:34: proposals must be one of free, once, not \"exact\"" },
+    { S("topics: { defaults: { proposals: never } }"), "1:34: proposals must be one of free, once, exact, not \"never\"" },
     { S("topics: { defaults: { proposal_expiry: 25h } }"), "1:40: proposal_expiry must be between 1s and 24h, not \"25h\"" },
     { S("profiles: [a]"),                           "1:11: profiles must be a mapping" },
     { S("limits: { envelope: 1MB }"),               "1:21: envelope must be a size such as 512KiB or 4MiB, not \"1MB\"" },

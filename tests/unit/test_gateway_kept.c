@@ -150,15 +150,30 @@ TEST(proposals_are_read_as_they_were_written)
                                .kind = { .text = S("mcp/proposal:x") },
                                .created_ms = 5,
                                .expires_ms = 6,
+                               .subject = S("x:y"),
+                               .by = S("ann"),
+                               .reason = S("\"no\" \xc3\xbc"),
+                               .decided_ms = 7,
                                .state = PROPOSAL_REJECTED };
+    struct approver approvers[] = {
+        { .id = S("ann"), .profile = S("lead"), .at_ms = 8, .is_human = true },
+        { .id = S("bot"), .at_ms = 9 },
+    };
     struct kept_proposal kept;
     struct kept_text text;
     struct desk desk;
 
     desk_init(&desk);
+    open.approvals = (struct approvals){ approvers, 2 };
     kept_write_proposal(&open, &desk.value);
     text = text_of(&desk, S("room"), 1);
     CHECK_INT(kept_read_proposal(&text, &desk.arena, &kept), OK);
+    CHECK_INT(kept.past.approval_count, 2);
+    CHECK_STR(kept.past.approvals[0].id, S("ann"));
+    CHECK_STR(kept.past.approvals[0].profile, S("lead"));
+    CHECK_INT(kept.past.approvals[0].at_ms, 8);
+    CHECK(kept.past.approvals[0].is_human && !kept.past.approvals[1].is_human);
+    CHECK_STR(kept.past.approvals[1].profile, S(""));
     CHECK_STR(kept.env.text, str_of(envelope));
     CHECK_STR(kept.env.id, S("pA"));
     CHECK_STR(kept.env.kind.text, S("mcp/proposal:tools/call"));
@@ -173,6 +188,11 @@ TEST(proposals_are_read_as_they_were_written)
     CHECK_STR(kept.past.id, S("q"));
     CHECK_STR(kept.past.proposer, S("bot"));
     CHECK_STR(kept.past.kind, S("mcp/proposal:x"));
+    CHECK_STR(kept.past.subject, S("x:y"));
+    CHECK_STR(kept.past.by, S("ann"));
+    CHECK_STR(kept.past.reason, S("\"no\" \xc3\xbc"));
+    CHECK_INT(kept.past.decided_ms, 7);
+    CHECK_INT(kept.past.approval_count, 0);
     desk_done(&desk);
 }
 
@@ -286,6 +306,13 @@ TEST(strikes_that_cannot_have_been_written_here_are_refused)
     "{\\\"protocol\\\":\\\"mcpx/v0.1\\\",\\\"id\\\":\\\"p\\\",\\\"from\\\":\\\"b\\\"," \
     "\\\"kind\\\":\\\"mcp/proposal:x\\\",\\\"payload\\\":{}}"
 
+#define CLOSED                                                          \
+    "{\"created\":1,\"expires\":2,\"state\":\"rejected\",\"id\":\"p\"," \
+    "\"proposer\":\"b\",\"kind\":\"k\""
+#define A1  "{\"id\":\"a\",\"at\":1},"
+#define A8  A1 A1 A1 A1 A1 A1 A1 A1
+#define A33 A8 A8 A8 A8 "{\"id\":\"a\",\"at\":1}"
+
 TEST(proposals_that_cannot_have_been_written_here_are_refused)
 {
     /* clang-format off */
@@ -302,6 +329,17 @@ TEST(proposals_that_cannot_have_been_written_here_are_refused)
         { ROOM, KEY, S("{\"created\":1,\"expires\":2,\"state\":\"rejected\",\"id\":\"p\",\"proposer\":\"b\",\"kind\":\"k\"}"), OK },
         { ROOM, KEY, S("{\"created\":1,\"expires\":2,\"state\":\"open\",\"id\":\"p\",\"proposer\":\"b\",\"kind\":\"k\"}"), ERR_INVALID },
         { ROOM, KEY, S("{\"created\":1,\"expires\":2,\"state\":\"rejected\",\"proposer\":\"b\",\"kind\":\"k\"}"), ERR_INVALID },
+        { ROOM, KEY, S(CLOSED ",\"by\":\"" LONG "\"}"), ERR_INVALID },
+        { ROOM, KEY, S(CLOSED ",\"decided\":253402300800000}"), ERR_INVALID },
+        { ROOM, KEY, S(CLOSED ",\"approvals\":[{\"id\":\"a\",\"at\":1}]}"), OK },
+        { ROOM, KEY, S(CLOSED ",\"approvals\":[{\"id\":\"a\"}]}"), ERR_INVALID },
+        { ROOM, KEY, S(CLOSED ",\"approvals\":[{\"id\":\"\",\"at\":1}]}"), ERR_INVALID },
+        { ROOM, KEY, S(CLOSED ",\"approvals\":[{\"id\":\"" LONG "\",\"at\":1}]}"), ERR_INVALID },
+        { ROOM, KEY, S(CLOSED ",\"approvals\":[{\"id\":\"a\",\"at\":253402300800000}]}"), ERR_INVALID },
+        { ROOM, KEY, S(CLOSED ",\"approvals\":[{\"id\":\"a\",\"at\":1,\"human\":1}]}"), ERR_INVALID },
+        { ROOM, KEY, S(CLOSED ",\"approvals\":[7]}"), ERR_INVALID },
+        { ROOM, KEY, S(CLOSED ",\"approvals\":{}}"), ERR_INVALID },
+        { ROOM, KEY, S(CLOSED ",\"approvals\":[" A33 "]}"), ERR_INVALID },
     };
     /* clang-format on */
 

@@ -72,7 +72,7 @@ TEST(the_welcome_says_what_a_client_should_know)
           "\"outbox_bytes\":65536,\"depth\":7,\"messages_per_second\":0,"
           "\"bytes_per_second\":1024},\"features\":[\"replay\",\"routing\",\"echo\","
           "\"presence\",\"proposals\",\"tickets\",\"dialects\",\"validation\","
-          "\"conditions\",\"grants\",\"moderation\",\"invitations\",\"loop_guard\"]"));
+          "\"conditions\",\"grants\",\"moderation\",\"invitations\",\"loop_guard\",\"approvals\"]"));
     settings_unref(settings);
 }
 
@@ -108,6 +108,32 @@ TEST(named_topics_have_their_own_settings_and_closed_ones_do_not_exist)
     CHECK(settings_room(settings, S("other")) == NULL);
     CHECK(settings_room(settings, S("op")) == NULL);
     CHECK(settings_room(settings, S("")) == NULL);
+    settings_unref(settings);
+}
+
+TEST(a_topic_has_the_approvals_of_all_or_its_own)
+{
+    struct settings *settings = load(
+        S("profiles: { lead: { capabilities: [chat] } }\n"
+          "topics:\n"
+          "  defaults: { proposals: exact, quorum: 2, approvals: [\n"
+          "    { kind: 'tools/call:deploy_*', quorum: 3, profiles: [lead, admin] },\n"
+          "    { kind: tools/call } ] }\n"
+          "  named: { same: {}, own: { quorum: 4, approvals: [] } }\n"));
+    const struct ledger_settings *same = &settings_room(settings, S("same"))->ledger;
+    const struct ledger_settings *own = &settings_room(settings, S("own"))->ledger;
+    struct approval_needs needs;
+
+    CHECK_INT(same->mode, PROPOSALS_EXACT);
+    needs = approval_needs_of(&same->approvals, S("tools/call:deploy_web"));
+    CHECK_INT(needs.quorum, 3);
+    CHECK_INT(needs.profiles.count, 2);
+    CHECK_STR(needs.profiles.items[0], S("lead"));
+    needs = approval_needs_of(&same->approvals, S("tools/call:deploy"));
+    CHECK_INT(needs.quorum, 1);
+    CHECK_INT(needs.profiles.count, 0);
+    CHECK_INT(approval_needs_of(&same->approvals, S("resources/read:x")).quorum, 2);
+    CHECK_INT(approval_needs_of(&own->approvals, S("tools/call:deploy_web")).quorum, 4);
     settings_unref(settings);
 }
 

@@ -127,6 +127,101 @@ TEST(an_id_is_used_again_when_it_is_free)
     done();
 }
 
+/* --- what the gateway says --- */
+
+static struct str say_tidings(const char *members)
+{
+    fake_hear_gateway(&fake, "system/proposal", members);
+    return fake_told(&fake);
+}
+
+#define TOLD "heard system/proposal\n"
+
+TEST(the_gateway_says_how_many_have_approved)
+{
+    begin();
+    propose();
+    CHECK_INT(find("p")->needed, 0);
+    CHECK_STR(say_tidings("\"proposal\":\"p\",\"state\":\"open\",\"approvals\":{"
+                          "\"needed\":3,\"given\":1,\"by\":[\"ann\"]}"),
+              S(TOLD "proposal p open\n"));
+    CHECK_INT(find("p")->needed, 3);
+    CHECK_INT(find("p")->given, 1);
+    CHECK_STR(say_tidings("\"proposal\":\"p\",\"state\":\"open\",\"approvals\":{"
+                          "\"needed\":3,\"given\":1,\"by\":[\"ann\"]}"),
+              S(TOLD)); /* nothing new */
+    CHECK_STR(say_tidings("\"proposal\":\"q\",\"state\":\"expired\""), S(TOLD));
+    done();
+}
+
+TEST(the_gateway_says_how_it_ended)
+{
+    static const struct {
+        const char *members;
+        enum proposed_state state;
+        struct str told, by, reason;
+    } cases[] = {
+        { "\"state\":\"expired\"", PROPOSED_EXPIRED, S(TOLD "proposal p expired\n"),
+          S(""), S("full") },
+        { "\"state\":\"rejected\",\"by\":\"ann\",\"reason\":\"no\"", PROPOSED_REJECTED,
+          S(TOLD "proposal p rejected\n"), S("ann"), S("no") },
+        { "\"state\":\"fulfilled\",\"by\":\"ann\",\"approvals\":{\"needed\":2,"
+          "\"given\":2}",
+          PROPOSED_FULFILLED, S(TOLD "proposal p fulfilled\n"), S("ann"), S("full") },
+        { "\"state\":\"withdrawn\",\"by\":\"agent\"", PROPOSED_WITHDRAWN,
+          S(TOLD "proposal p withdrawn\n"), S("agent"), S("full") },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct buf members;
+
+        buf_init(&members, 4096);
+        buf_putf(&members, "\"proposal\":\"p\",%s", c->members);
+        begin();
+        propose();
+        CHECK_STR(say_tidings(buf_cstr(&members)), c->told);
+        CHECK_INT(find("p")->state, c->state);
+        CHECK_STR(find("p")->by, c->by);
+        CHECK_STR(find("p")->reason, c->reason);
+        CHECK_STR(say_tidings(buf_cstr(&members)), S(TOLD)); /* once */
+        done();
+        buf_done(&members);
+    }
+}
+
+TEST(what_was_heard_already_is_not_told_again)
+{
+    begin();
+    propose();
+    CHECK_STR(hear("ann", "r", "mcp/reject", ABOUT("p") "\"payload\":{}"),
+              S("proposal p rejected\n"));
+    CHECK_STR(say_tidings("\"proposal\":\"p\",\"state\":\"rejected\",\"by\":\"ann\""),
+              S(TOLD));
+    done();
+}
+
+TEST(news_that_cannot_be_read_is_an_offence)
+{
+    static const char *const cases[] = {
+        "\"state\":\"open\"",
+        "\"proposal\":7,\"state\":\"open\"",
+        "\"proposal\":\"p\"",
+        "\"proposal\":\"p\",\"state\":\"lost\"",
+        "\"proposal\":\"p\",\"state\":\"open\",\"approvals\":3",
+        "\"proposal\":\"p\",\"state\":\"open\",\"approvals\":{\"needed\":-1,"
+        "\"given\":0}",
+        "\"proposal\":\"p\",\"state\":\"open\",\"state\":\"expired\"",
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        begin();
+        propose();
+        CHECK(str_starts(say_tidings(*c), S("offence")));
+        CHECK_INT(find("p")->state, PROPOSED_OPEN);
+        done();
+    }
+}
+
 /* --- the welcome --- */
 
 static struct str welcome(const char *proposals)
@@ -164,9 +259,13 @@ TEST(the_welcome_tells_what_is_open)
     const struct proposed *p;
 
     begin();
-    CHECK_STR(come_back("[{" LISTED ENVELOPE("p", "agent", PROPOSAL) "}]"),
+    CHECK_STR(come_back("[{" LISTED ENVELOPE(
+                  "p", "agent",
+                  PROPOSAL) ",\"approvals\":{\"needed\":2,\"given\":1,\"by\":[]}}]"),
               S(WELCOME "proposal p open\n"));
     p = find("p");
+    CHECK_INT(p->needed, 2);
+    CHECK_INT(p->given, 1);
     CHECK_STR(p->proposer, S("agent"));
     CHECK_STR(p->name, S("rm"));
     CHECK_STR(p->params, S("{\"name\":\"rm\",\"arguments\":{\"f\":\"a b\"}}"));
