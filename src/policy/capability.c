@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/decimal.h"
 #include "base/xalloc.h"
 #include "policy/leaf.h"
 #include "policy/outline.h"
@@ -491,6 +492,78 @@ bool capability_fits(const struct capability *cap,
         if (judge(&cap->conditions[i], &sightings[places[i]], scratch) != FOUND_FITTING)
             return false;
     return true;
+}
+
+/* 1, 1.0 and 1e0 are the same number, and not the same text. */
+static bool is_near(const struct json *wanted, double value)
+{
+    double other;
+
+    return wanted->type == JSON_NUMBER &&
+           (decimal_parse(wanted->text, &other) || other == value);
+}
+
+static bool may_be_number(const struct json *wanted, struct str text)
+{
+    double value;
+
+    if (decimal_parse(text, &value) || is_near(wanted, value))
+        return true;
+    if (wanted->type != JSON_ARRAY)
+        return false;
+    for (const struct json *item = wanted->first; item; item = item->next)
+        if (is_near(item, value))
+            return true;
+    return false;
+}
+
+/* A value that the leaf does not accept: is it another one, for whoever reads it? */
+static enum fit weigh_other(const struct condition *c, struct json_span value,
+                            struct arena *scratch)
+{
+    struct str text;
+
+    if (value.type == JSON_NUMBER)
+        return may_be_number(c->wanted, value.text) ? FIT_UNSURE : FIT_NO;
+    if (value.type == JSON_STRING &&
+        (value.text.len > LEAF_MAX_BYTES || json_unescape(value, scratch, &text)))
+        return FIT_UNSURE;
+    return FIT_NO;
+}
+
+static enum fit weigh(const struct condition *c, const struct outline_sighting *sighting,
+                      struct arena *scratch)
+{
+    switch (judge(c, sighting, scratch)) {
+    case FOUND_FITTING: return FIT_YES;
+    case FOUND_TWICE:
+    case FOUND_LOOKALIKE: return FIT_UNSURE;
+    case FOUND_OTHER: return weigh_other(c, sighting->value, scratch);
+    case FOUND_NOTHING:
+    case FOUND_OTHER_TYPE: break;
+    }
+    return FIT_NO;
+}
+
+enum fit capability_weigh(const struct capability *cap,
+                          const struct outline_sighting *sightings, const size_t *places,
+                          struct arena *scratch)
+{
+    enum fit fits[MAX_CONDITIONS];
+    enum fit all = FIT_YES;
+
+    for (size_t i = 0; i < cap->count; i++) {
+        const struct condition *c = &cap->conditions[i];
+
+        fits[i] = i > 0 && fits[c->parent] == FIT_UNSURE
+                      ? FIT_UNSURE /* nobody knows below what it stands */
+                      : weigh(c, &sightings[places[i]], scratch);
+        if (fits[i] == FIT_NO)
+            return FIT_NO;
+        if (fits[i] == FIT_UNSURE)
+            all = FIT_UNSURE;
+    }
+    return all;
 }
 
 /* What stands at the places of this capability alone; NULL if the arena is full. */

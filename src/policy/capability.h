@@ -73,6 +73,14 @@ bool capability_fits(const struct capability *cap,
                      const struct outline_sighting *sightings, const size_t *places,
                      struct arena *scratch);
 
+/* The same, with what cannot be told said apart: a name that stands twice or beside one
+ * that looks like it, a string that is too long, a number in another spelling. Whoever
+ * refuses by a condition must not be got round by such. */
+enum fit { FIT_NO, FIT_UNSURE, FIT_YES };
+enum fit capability_weigh(const struct capability *cap,
+                          const struct outline_sighting *sightings, const size_t *places,
+                          struct arena *scratch);
+
 /* Attenuation: true only if it is shown that every envelope which `wanted` allows is
  * allowed by `held`. */
 bool capability_covers(const struct capability *held, const struct capability *wanted);
