@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "admit/command.h"
+#include "admit/govern.h"
 #include "envelope/strict.h"
 #include "envelope/translate.h"
 #include "policy/holding.h"
@@ -154,6 +155,8 @@ static enum err check_capability(struct admission *a, struct refusal *r)
         return OK;
     if (has_grant(a))
         return OK;
+    if (a->room->is_governed && govern_may_propose(a))
+        return OK;
     if (verdict == VERDICT_INSPECT)
         return refusal_set(r, ERR_CAPABILITY_VIOLATION, S("payload"),
                            "you lack the capability for this payload");
@@ -171,7 +174,8 @@ static bool must_be_strict(const struct admission *a)
 }
 
 /* D21: what the kind was allowed for must be what the payload asks for. */
-[[gnu::noinline]] static enum err compare_payload(struct admission *a, struct refusal *r)
+[[gnu::noinline]] enum err admission_compare_payload(struct admission *a,
+                                                     struct refusal *r)
 {
     struct strict_problem problem = {};
     enum err err;
@@ -188,7 +192,7 @@ static bool must_be_strict(const struct admission *a)
 
 static enum err check_payload(struct admission *a, struct refusal *r)
 {
-    return must_be_strict(a) ? compare_payload(a, r) : OK;
+    return must_be_strict(a) ? admission_compare_payload(a, r) : OK;
 }
 
 static bool is_held_by_guard(const struct admission *a)
@@ -324,7 +328,7 @@ static struct str problem_part(const struct admission *a,
     enum err err = OK;
 
     if (ledger_looks_inside(ledger) && !a->was_checked)
-        err = compare_payload(a, r);
+        err = admission_compare_payload(a, r);
     if (err)
         return err;
     err = ledger_decide(ledger, &a->env, &who, a->scratch, &a->effect, &problem);
@@ -340,6 +344,12 @@ static enum err check_ledger(struct admission *a, struct refusal *r)
     if (err)
         return refuse_problem(a, r, err, &problem);
     return ledger_must_decide(&a->effect) ? decide(a, r) : OK;
+}
+
+/* Behind the ledger, which knows whether it fulfils a proposal. */
+static enum err check_policy(struct admission *a, struct refusal *r)
+{
+    return a->room->is_governed ? govern(a, r) : OK;
 }
 
 static bool changes_state(const struct admission *a)
@@ -441,6 +451,7 @@ static enum err check_command(struct admission *a, struct refusal *r)
     X(correlation) \
     X(duplicate)  \
     X(ledger)     \
+    X(policy)     \
     X(change)     \
     X(command)
 /* clang-format on */
@@ -458,11 +469,11 @@ static enum err check_all(struct admission *a, struct refusal *r)
     return OK;
 }
 
-[[gnu::cold]] static enum err note_refusal(struct admission *a, enum err err)
+[[gnu::cold]] static enum err note_refusal(struct admission *a, const struct refusal *r)
 {
-    if (err_is_violation(err))
+    if (refusal_is_violation(r))
         participant_conduct(a->sender)->violations++;
-    return err;
+    return r->err;
 }
 
 /* The text in slash spelling, written to where it will stay. Not a part of its caller,
@@ -530,6 +541,8 @@ struct str admission_by(const struct admission *a)
         return S("");
     if (a->by)
         return capability_text(a->by);
+    if (a->is_asked_for)
+        return S("policy:ask");
     if (!a->grant)
         return capset_by(admission_capabilities(a), a->env.kind.text);
     text = arena_alloc(a->scratch, prefix.len + a->grant->id.len);
@@ -570,7 +583,7 @@ enum err admit(struct admission *a, struct refusal *r)
     if (!err)
         err = check_all(a, r);
     if (err)
-        return note_refusal(a, err);
+        return note_refusal(a, r);
     if (!a->is_executed)
         append(a);
     else if (must_be_told(a))

@@ -37,6 +37,7 @@ struct grant;
 struct identity;
 struct refusal;
 struct rights;
+struct rulings;
 
 /* What whoever owns a room decides, and keeps. */
 struct room_ops {
@@ -59,10 +60,13 @@ struct room {
     const struct admit_rules *rules;
     struct loop_guard guard;
     struct ledger ledger;
-    struct rights *rights;      /* of this worker; NULL: there are none */
-    const struct room_ops *ops; /* NULL: commands are passed on, and no more */
-    bool is_recorded;           /* whatever is admitted: ops->on_admitted() */
-    bool must_be_durable;       /* before it is delivered: ops->judge_record() */
+    struct rights *rights;         /* of this worker; NULL: there are none */
+    const struct room_ops *ops;    /* NULL: commands are passed on, and no more */
+    bool is_recorded;              /* whatever is admitted: ops->on_admitted() */
+    bool must_be_durable;          /* before it is delivered: ops->judge_record() */
+    bool is_governed;              /* there are rulings, or the brake is on: govern.h */
+    bool has_brake;                /* what agents call needs a proposal */
+    const struct rulings *rulings; /* that reach this topic; NULL: none do */
 };
 
 struct admit_limits {
@@ -96,6 +100,7 @@ struct admission {
     struct ledger_effect effect;
     bool needs_strict; /* only a capability that looks into the payload allows it */
     bool was_checked;  /* strictly, D21 */
+    bool is_asked_for; /* a proposal that no capability allows, but for policy or brake */
     bool is_executed;  /* a kind that the gateway carried out itself: nothing was appended
                         */
     bool has_sequel;   /* a command to carry out, a use of a grant, news of a proposal */
@@ -113,21 +118,28 @@ struct refusal {
     enum err err;
     const char *what;
     struct str field;
-    struct str expected;     /* in that field; "" where there is nothing to say */
-    size_t at;               /* byte offset, malformed envelopes only */
-    uint64_t retry_after_ms; /* rate_limited */
-    const char *state;       /* of the proposal concerned, */
-    size_t needed, given;    /* approvals that it lacks; needed 0: it does not, */
-    struct str path;         /* and where its arguments differ: a JSON pointer */
-    uint64_t count, limit;   /* loop_guard */
-    bool is_trip;            /* loop_guard: the first since a human spoke */
-    struct str capability;   /* that cannot be given or taken */
-    bool is_abuse;           /* persistent: close with 4029 */
+    struct str expected;        /* in that field; "" where there is nothing to say */
+    size_t at;                  /* byte offset, malformed envelopes only */
+    uint64_t retry_after_ms;    /* rate_limited */
+    const char *state;          /* of the proposal concerned, */
+    size_t needed, given;       /* approvals that it lacks; needed 0: it does not, */
+    struct str path;            /* and where its arguments differ: a JSON pointer */
+    uint64_t count, limit;      /* loop_guard */
+    bool is_trip;               /* loop_guard: the first since a human spoke */
+    struct str capability;      /* that cannot be given or taken */
+    const char *policy;         /* deny, ask or brake: what refuses it; else NULL */
+    struct str message;         /* of the row of policy; "": none */
+    struct str propose_instead; /* the kind of a proposal that may be sent; "": none */
+    bool is_abuse;              /* persistent: close with 4029 */
 };
 
 /* Fills a refusal anew and gives the error back; what else is to be said comes after. */
 [[gnu::cold]] enum err refusal_set(struct refusal *refusal, enum err err,
                                    struct str field, const char *what);
+
+/* Does it count among what its sender should not have tried? Who is to propose has done
+ * nothing wrong. */
+bool refusal_is_violation(const struct refusal *refusal);
 
 /* OK: it is in the log. Otherwise the error, with `refusal` filled. ERR_UTF8 means the
  * text is not UTF-8 at all: the connection must fail (D6). */
@@ -142,7 +154,8 @@ struct str admission_text(const struct admission *admission, struct buf *space);
 struct str admission_kind(const struct admission *admission);
 
 /* By what it is allowed: a capability as a text, or grant:ID for one that may be used
- * only so often; "": it needs none. Borrowed from the set and the scratch arena. */
+ * only so often, or policy:ask; "": it needs none. Borrowed from the set and the scratch
+ * arena. */
 struct str admission_by(const struct admission *admission);
 
 /* The rights that decide: those of the connection, or of the poster. */

@@ -12,6 +12,11 @@ enum err refusal_set(struct refusal *r, enum err err, struct str field, const ch
     return err;
 }
 
+bool refusal_is_violation(const struct refusal *r)
+{
+    return err_is_violation(r->err) && r->propose_instead.len == 0;
+}
+
 static struct str quoted_field(const struct refusal *r)
 {
     return str_slice(r->field, 0, QUOTED_FIELD);
@@ -60,9 +65,13 @@ void refusal_message(const struct refusal *r, const struct admission *a, struct 
 {
     struct str kind = a->env.kind_text;
 
+    if (r->message.len) {
+        buf_put(out, r->message);
+        return;
+    }
     switch (r->err) {
     case ERR_CAPABILITY_VIOLATION:
-        if (r->capability.len)
+        if (r->capability.len || r->policy)
             break;
         buf_put(out, S("You lack capability for '"));
         buf_put(out, kind);
@@ -130,6 +139,10 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
         json_put_str(w, S("attempted_kind"), a->env.kind_text);
     if (r->err == ERR_CAPABILITY_VIOLATION)
         write_capabilities(capset_shown(admission_capabilities(a), a->dialect), w);
+    if (r->policy)
+        json_put_str(w, S("policy"), str_of(r->policy));
+    if (r->propose_instead.len)
+        json_put_str(w, S("propose_instead"), r->propose_instead);
     if (r->err == ERR_RATE_LIMITED)
         json_put_uint(w, S("retry_after_ms"), r->retry_after_ms);
     if (r->err == ERR_LOOP_GUARD) {

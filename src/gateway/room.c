@@ -565,7 +565,7 @@ static void hear_violation(struct live_room *room, const struct admission *a,
 void room_hear_refusal(struct live_room *room, const struct admission *a,
                        const struct refusal *refusal)
 {
-    if (err_is_violation(refusal->err))
+    if (refusal_is_violation(refusal))
         hear_violation(room, a, refusal->err);
     if (refusal->is_trip) {
         room->worker->metrics.loop_guard_trips++;
