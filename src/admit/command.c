@@ -15,6 +15,7 @@ struct fields {
     struct str type;
     struct str reason;
     struct str expires_at;
+    struct str brake;
     const struct json *capabilities;
     const struct json *max_uses;
     uint64_t expires_in;
@@ -41,6 +42,10 @@ static const struct json_field invite_fields[] = {
     F(profile, JSON_OPTIONAL),     F(type, JSON_OPTIONAL),
     F(expires_in, JSON_OPTIONAL),  F(reason, JSON_OPTIONAL),
 };
+static const struct json_field set_fields[] = {
+    F(brake, JSON_REQUIRED),
+    F(reason, JSON_OPTIONAL),
+};
 #undef F
 
 /* clang-format off */
@@ -56,6 +61,7 @@ static const struct form {
     { S("participant/resume"), COMMAND_RESUME, act_fields,    COUNT(act_fields) },
     { S("participant/kick"),   COMMAND_KICK,   act_fields,    COUNT(act_fields) },
     { S("topic/invite"),       COMMAND_INVITE, invite_fields, COUNT(invite_fields) },
+    { S("topic/set"),          COMMAND_SET_TOPIC, set_fields, COUNT(set_fields) },
 };
 /* clang-format on */
 
@@ -124,6 +130,8 @@ static enum err read_target(const struct envelope *env, const struct form *form,
     bool is_act = form->fields == act_fields;
     bool names_recipient = form->fields == grant_fields || form->fields == revoke_fields;
 
+    if (form->fields == set_fields)
+        return OK;
     ret->target = names_recipient ? fields->recipient : fields->participant;
     if (is_act && !ret->target.ptr && env->to_count == 1)
         ret->target = env->to[0];
@@ -201,6 +209,9 @@ static enum err check_choice(const struct fields *fields, const struct command *
         return bad(problem, S("payload.grant_id"), "either this or `capabilities`");
     if (command->verb == COMMAND_INVITE && has_list == (fields->profile.ptr != NULL))
         return bad(problem, S("payload.capabilities"), "either this or `profile`");
+    if (command->verb == COMMAND_SET_TOPIC && !str_eq(fields->brake, S("on")) &&
+        !str_eq(fields->brake, S("off")))
+        return bad(problem, S("payload.brake"), "on or off");
     if (fields->type.ptr && !str_eq(fields->type, S("agent")) &&
         !str_eq(fields->type, S("human")))
         return bad(problem, S("payload.type"), "agent or human");
@@ -247,6 +258,7 @@ enum err command_read(const struct envelope *env, uint64_t wall_ms, struct arena
     command.grant_id = fields.grant_id;
     command.profile = fields.profile;
     command.type = fields.type;
+    command.is_on = str_eq(fields.brake, S("on"));
     err = keep_texts(&command, arena, problem);
     *ret = command;
     return err;

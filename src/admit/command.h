@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Envelopes that ask the gateway to do something: capability/grant and /revoke,
- * participant/pause, /resume and /kick, topic/invite. Here is what they say, read
- * strictly: a name that is not known might be one that was meant to limit something.
+ * participant/pause, /resume and /kick, topic/invite and /set. Here is what they say,
+ * read strictly: a name that is not known might be one that was meant to limit something.
  */
 #pragma once
 
@@ -23,6 +23,7 @@ enum command_verb {
     COMMAND_RESUME,
     COMMAND_KICK,
     COMMAND_INVITE,
+    COMMAND_SET_TOPIC,
 };
 
 enum {
@@ -37,7 +38,7 @@ enum {
 struct command {
     enum command_verb verb;
     struct str id;                /* of the envelope */
-    struct str target;            /* whom it concerns */
+    struct str target;            /* whom it concerns; set: "" */
     struct str_list capabilities; /* normal forms; items NULL where none were given */
     struct str grant_id;          /* revoke: ptr NULL where capabilities are given */
     struct str profile;           /* invite: ptr NULL likewise */
@@ -46,6 +47,7 @@ struct command {
     uint64_t expires_ms; /* grant: 0: never */
     uint64_t max_uses;   /* grant: 0: any number */
     uint64_t expires_in; /* invite: seconds */
+    bool is_on;          /* set: the brake */
 };
 
 /* What was wrong with it. */

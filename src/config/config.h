@@ -23,6 +23,7 @@
 #include "base/str.h"
 #include "config/mark.h"
 #include "config/mcp_door.h"
+#include "config/policy.h"
 #include "config/servers.h"
 #include "config/topics.h"
 
@@ -117,6 +118,7 @@ struct config {
         const struct config_profile *items;
         size_t count;
     } profiles;
+    struct config_policy policy;
     struct config_limits limits;
     struct config_audit audit;
     struct config_servers servers;

@@ -78,6 +78,7 @@ enum option_kind {
     OPTION_TEXTS,     /* struct config_strs */
     OPTION_RIGHTS,    /* the same; mappings are kept as JSON */
     OPTION_TIME,      /* uint64_t, wall clock in milliseconds */
+    OPTION_OBJECT,    /* struct str: a mapping, kept as JSON */
     OPTION_PAIRS,     /* struct config_pairs; plain values are never shown */
     OPTION_SECTION,   /* a struct */
     OPTION_LIST,      /* { items, count } of structs */
@@ -127,7 +128,8 @@ struct schema {
 extern const struct schema config_schema;
 /* option_servers.c */
 extern const struct schema server_schema, mcp_file_schema, package_schema;
-extern const struct schema mcp_schema; /* option_mcp.c */
+extern const struct schema mcp_schema;    /* option_mcp.c */
+extern const struct schema policy_schema; /* option_policy.c */
 
 /* Fills the reader's config from the tree. */
 enum err read_config(struct reader *reader, const struct node *root);

@@ -155,6 +155,7 @@ static const struct option options[] = {
     { T(topics,      OPTION_SECTION), .schema = &topics_schema,                       .help = "rooms" },
     { T(profiles,    OPTION_MAP),     .schema = &profile_schema,                      .help = "named sets of capabilities, besides the built-in ones" },
     { T(tokens,      OPTION_LIST),    .schema = &token_schema,                        .help = "who may connect, besides the tokens in the store" },
+    { T(policy,      OPTION_LIST),    .schema = &policy_schema,                       .help = "rows beyond capabilities, of which the first that fits decides; they only narrow what capabilities allow" },
     { T(limits,      OPTION_SECTION), .schema = &limits_schema,                       .help = "what one client may ask of the gateway" },
     { T(audit,       OPTION_SECTION), .schema = &audit_schema,                        .help = "the record, whatever the topic" },
     { T(servers,     OPTION_MAP),     .schema = &server_schema,                       .help = "MCP servers that sit in topics, by name" },

@@ -98,6 +98,9 @@ static void put_value(struct buf *out, const struct option *option, const void *
     case OPTION_PATHS:
     case OPTION_TEXTS:
     case OPTION_RIGHTS: put_texts(out, option, field); break;
+    case OPTION_OBJECT: /* JSON is YAML */
+        buf_put(out, *(const struct str *)field);
+        break;
     case OPTION_PAIRS: put_pairs(out, field); break;
     case OPTION_TIME: quoted_put(clock_write(*(const uint64_t *)field, time), out); break;
     case OPTION_LIST: buf_put(out, S("[]")); break;
@@ -117,6 +120,7 @@ static bool is_unset(const struct option *option, const void *object)
     switch (option->kind) {
     case OPTION_TEXT:
     case OPTION_SECRET:
+    case OPTION_OBJECT:
     case OPTION_PATH: return ((const struct str *)field)->len == 0;
     case OPTION_PATHS:
     case OPTION_TEXTS:

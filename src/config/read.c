@@ -24,6 +24,7 @@ _Static_assert(offsetof(struct config_topic, name) == offsetof(struct entry, nam
 _Static_assert(offsetof(struct config_token, name) == offsetof(struct entry, name));
 _Static_assert(offsetof(struct config_profile, name) == offsetof(struct entry, name));
 _Static_assert(offsetof(struct config_server, name) == offsetof(struct entry, name));
+_Static_assert(offsetof(struct config_policy_row, name) == offsetof(struct entry, name));
 _Static_assert(offsetof(struct config_mcp_file, name) == offsetof(struct entry, name));
 
 #define FAIL(reader, where, ...) \
@@ -231,6 +232,14 @@ static enum err read_json(struct reader *reader, const struct node *node, struct
         return OK;
     (void)FAIL(reader, node->mark, "the file is too large");
     return ERR_TOO_BIG;
+}
+
+static enum err read_object(struct reader *reader, const struct option *option,
+                            const struct node *node, void *field)
+{
+    if (node->kind != NODE_MAP)
+        return fail_expected(reader, option, node);
+    return read_json(reader, node, field);
 }
 
 static enum err read_item(struct reader *reader, const struct option *option,
@@ -441,6 +450,7 @@ static read_fn *const read_fns[] = {
     [OPTION_TEXTS]     = read_texts,
     [OPTION_RIGHTS]    = read_texts,
     [OPTION_TIME]      = read_time,
+    [OPTION_OBJECT]    = read_object,
     [OPTION_PAIRS]     = read_pairs,
     [OPTION_SECTION]   = read_section,
     [OPTION_LIST]      = read_list,

@@ -54,6 +54,7 @@ static const struct {
     [OPTION_TEXTS]     = { .noun = "a list of texts" },
     [OPTION_RIGHTS]    = { .noun = "a list of texts and mappings" },
     [OPTION_TIME]      = { .noun = "a time such as 2030-01-31T12:00:00Z" },
+    [OPTION_OBJECT]    = { .noun = "a mapping" },
     [OPTION_PAIRS]     = { .noun = "a mapping of names to texts" },
     [OPTION_SECTION]   = { .noun = "a mapping" },
     [OPTION_LIST]      = { .noun = "a list" },

@@ -21,6 +21,7 @@ const struct kind_row plain_kinds[PLAIN_KINDS] = {
     { S("capability/grant"),    S("capability.grant"),       KIND_COMMAND },
     { S("capability/revoke"),   S("capability.revoke"),      KIND_COMMAND },
     { S("topic/invite"),        S("topic.invite"),           KIND_COMMAND },
+    { S("topic/set"),           S("topic.set"),              KIND_COMMAND },
 };
 
 const struct kind_row method_kinds[METHOD_KINDS] = {

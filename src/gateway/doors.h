@@ -36,6 +36,10 @@ void tokens_list(struct exchange *x);
 void tokens_create(struct exchange *x);
 void tokens_revoke(struct exchange *x);
 
+/* topic_door.c: a topic and its brake */
+void admin_topic(struct exchange *x);
+void admin_set_topic(struct exchange *x);
+
 /* audit_door.c: the record */
 void admin_audit(struct exchange *x);
 void admin_audit_head(struct exchange *x);

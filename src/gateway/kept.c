@@ -7,7 +7,7 @@
 #include "identity/identity.h"
 #include "policy/capset.h"
 
-#define LAST_MS    253402300799999 /* the end of the year 9999 */
+#define LAST_MS    KEPT_LAST_MS
 #define LAST_ORDER (UINT64_MAX / 2)
 
 struct str kept_key(uint64_t order, char out[static KEPT_KEY])

@@ -18,6 +18,8 @@
 #include "base/str.h"
 #include "policy/rights.h"
 
+#define KEPT_LAST_MS 253402300799999 /* the end of the year 9999 */
+
 enum { KEPT_KEY = 17 }; /* sixteen hexadecimal digits and a NUL */
 
 struct str kept_key(uint64_t order, char out[static KEPT_KEY]);

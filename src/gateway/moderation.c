@@ -181,6 +181,22 @@ static enum err judge_act(const struct admission *a, struct refusal *r)
     return OK;
 }
 
+static struct brake_change change_of(const struct admission *a)
+{
+    return (struct brake_change){ .topic = a->room->topic.name,
+                                  .by = a->sender->id,
+                                  .cause = a->command->id,
+                                  .is_on = a->command->is_on };
+}
+
+static enum err judge_set(const struct admission *a, struct refusal *r)
+{
+    if (a->command->is_on && room_of(a)->worker->brake_count >= BRAKES_MAX)
+        return refusal_set(r, ERR_UNAVAILABLE, S(""),
+                           "the brake is on in too many topics");
+    return OK;
+}
+
 enum err moderation_judge(struct admission *a, struct refusal *r)
 {
     switch (a->command->verb) {
@@ -192,6 +208,7 @@ enum err moderation_judge(struct admission *a, struct refusal *r)
     case COMMAND_INVITE:
         a->is_executed = true; /* it names rights of somebody who is not here */
         return invite_judge(a, r);
+    case COMMAND_SET_TOPIC: return judge_set(a, r);
     }
     return OK;
 }
@@ -285,6 +302,13 @@ static void carry_out_act(struct live_room *room, const struct admission *a)
         room_resume(room, target);
 }
 
+static void carry_out_set(struct live_room *room, const struct admission *a)
+{
+    struct brake_change change = change_of(a);
+
+    (void)brake_set(room->worker, &change); /* was asked before */
+}
+
 /* --- the sequel of an envelope --- */
 
 bool moderation_is_acknowledged(const struct admission *a)
@@ -303,6 +327,7 @@ static void carry_out_command(struct live_room *room, const struct admission *a,
     case COMMAND_RESUME:
     case COMMAND_KICK: carry_out_act(room, a); break;
     case COMMAND_INVITE: invite_start(room, a, x); break;
+    case COMMAND_SET_TOPIC: carry_out_set(room, a); break;
     }
 }
 

@@ -163,6 +163,14 @@ static enum err restore_server(struct restoring *r, const struct kept_text *text
     return err == ERR_NOT_FOUND ? ERR_INVALID : err; /* it is not over */
 }
 
+static enum err restore_topic(struct restoring *r, const struct kept_text *text,
+                              struct arena *arena)
+{
+    return text->topic.len
+               ? brake_restore(worker_of_topic(r->gateway, text->topic), text, arena)
+               : ERR_INVALID;
+}
+
 static enum err restore_uid(struct restoring *r, const struct kept_text *text,
                             struct arena *arena [[maybe_unused]])
 {
@@ -180,6 +188,7 @@ static restorer *const restorers[STORE_SECTION_COUNT] = {
     [STORE_GRANT] = restore_grant,       [STORE_STRIKE] = restore_strike,
     [STORE_STANDING] = restore_standing, [STORE_PROPOSAL] = restore_proposal,
     [STORE_SERVER] = restore_server,     [STORE_UID] = restore_uid,
+    [STORE_TOPIC] = restore_topic,
 };
 
 static void on_item(void *user, const struct store_item *item)
@@ -222,10 +231,12 @@ enum err state_restore(struct gateway *gateway)
         grants_plan(worker);
     }
     if (!err && r.counts[STORE_GRANT] + r.counts[STORE_STRIKE] +
-                    r.counts[STORE_STANDING] + r.counts[STORE_PROPOSAL] + r.skipped)
-        log_info("state.restore",
-                 "grants=%zu strikes=%zu standings=%zu proposals=%zu skipped=%zu",
-                 r.counts[STORE_GRANT], r.counts[STORE_STRIKE], r.counts[STORE_STANDING],
-                 r.counts[STORE_PROPOSAL], r.skipped);
+                    r.counts[STORE_STANDING] + r.counts[STORE_PROPOSAL] +
+                    r.counts[STORE_TOPIC] + r.skipped)
+        log_info(
+            "state.restore",
+            "grants=%zu strikes=%zu standings=%zu proposals=%zu brakes=%zu skipped=%zu",
+            r.counts[STORE_GRANT], r.counts[STORE_STRIKE], r.counts[STORE_STANDING],
+            r.counts[STORE_PROPOSAL], r.counts[STORE_TOPIC], r.skipped);
     return err;
 }

@@ -12,6 +12,7 @@
 #include "admit/admit.h"
 #include "base/list.h"
 #include "envelope/system.h"
+#include "gateway/brake.h"
 #include "gateway/worker.h"
 #include "identity/identity.h"
 
@@ -31,8 +32,9 @@ struct live_room {
     uint64_t proposal_due_ms;         /* wall clock, of the timer */
     uint64_t empty_since_ms;
     struct standings standings; /* pauses and bars here */
-    size_t pledged;             /* what its open proposals weigh, see state.h */
-    bool was_told_strict;       /* the room has heard that validation is strict */
+    struct brake brake;
+    size_t pledged;       /* what its open proposals weigh, see state.h */
+    bool was_told_strict; /* the room has heard that validation is strict */
     char name[];
 };
 

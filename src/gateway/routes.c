@@ -24,6 +24,8 @@ static const struct route routes[] = {
     { HTTP_POST,   S("/admin/tokens"),                       ACCESS_ADMIN,    AT_FIRST_WORKER, S("token.create"),        false, tokens_create },
     { HTTP_DELETE, S("/admin/tokens/{}"),                    ACCESS_ADMIN,    AT_FIRST_WORKER, S("token.revoke"),        false, tokens_revoke },
     { HTTP_GET,    S("/admin/topics"),                       ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_topics },
+    { HTTP_GET,    S("/admin/topics/{}"),                    ACCESS_ADMIN,    TOPIC_IN_PATH,   S(""),                    false, admin_topic },
+    { HTTP_POST,   S("/admin/topics/{}"),                    ACCESS_ADMIN,    TOPIC_IN_PATH,   S("topic.set"),           false, admin_set_topic },
     { HTTP_POST,   S("/admin/topics/{}/loop-guard/reset"),   ACCESS_ADMIN,    TOPIC_IN_PATH,   S("loop_guard.reset"),    false, admin_reset_loop_guard },
     { HTTP_GET,    S("/admin/members"),                      ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_members },
     { HTTP_POST,   S("/admin/members/{}/kick"),              ACCESS_ADMIN,    AT_FIRST_WORKER, S("member.kick"),         false, admin_kick },

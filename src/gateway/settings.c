@@ -8,9 +8,11 @@
 #include "base/xalloc.h"
 #include "gateway/record_rules.h"
 #include "gateway/server_list.h"
+#include "gateway/settings_priv.h"
 #include "net/tls.h"
 #include "policy/capability.h"
 #include "policy/pattern.h"
+#include "policy/rulings.h"
 
 enum {
     MAX_PROPOSALS = 10'000,
@@ -403,7 +405,7 @@ static void lay_out_limits(struct settings *settings)
 static const struct str features[] = {
     S("replay"),     S("routing"),     S("echo"),       S("presence"),   S("proposals"),
     S("tickets"),    S("dialects"),    S("validation"), S("conditions"), S("grants"),
-    S("moderation"), S("invitations"), S("loop_guard"), S("approvals"),
+    S("moderation"), S("invitations"), S("loop_guard"), S("approvals"),  S("policy"),
 };
 
 /* The part of the welcome that is the same for everybody. */
@@ -495,6 +497,8 @@ enum err settings_new(struct config *config, struct settings **ret,
     if (!err)
         err = lay_out_rooms(settings, problem);
     if (!err)
+        err = settings_lay_out_policy(settings, problem);
+    if (!err)
         err = add_tokens(settings, problem);
     if (!err)
         err = lay_out_mcp(settings, problem);
@@ -535,6 +539,7 @@ void settings_unref(struct settings *settings)
     for (size_t i = 0; i < settings->named_count; i++)
         free_approvals(&settings->named_rooms[i].ledger.approvals);
     free(settings->named_rooms);
+    rulings_free(settings->rulings);
     server_list_unref(settings->servers);
     if (settings->tls)
         tls_unref(settings->tls);

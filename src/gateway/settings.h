@@ -24,6 +24,7 @@
 #include "topic/topic.h"
 #include "ws/ws.h"
 
+struct rulings;     /* policy/rulings.h */
 struct server_list; /* server_list.h */
 struct tls;
 
@@ -61,6 +62,7 @@ struct settings {
     struct export_targets exports;
     struct server_list *servers;  /* MCP servers of the configuration */
     struct registries registries; /* of their packages */
+    struct rulings *rulings;      /* policy; NULL: none */
     struct str about; /* members of the welcome's `moot` that never change, as JSON */
     struct arena arena;
 };

@@ -318,6 +318,7 @@ static void parked_free(struct parked *parked)
     list_remove(&parked->link);
     ledger_done(&parked->ledger);
     standings_done(&parked->standings);
+    brake_done(&parked->brake);
     free(parked);
 }
 
@@ -340,6 +341,7 @@ void state_enter(struct live_room *room)
     (void)ledger_expire(&parked->ledger, loop_wall_ms(room->worker->loop));
     ledger_move(&room->room.ledger, &parked->ledger);
     standings_move(&room->standings, &parked->standings);
+    brake_move(&room->brake, &parked->brake);
     weigh(room->worker->gateway, &room->room.ledger, &room->pledged);
     parked_free(parked);
     proposals_watch(room);
@@ -351,13 +353,14 @@ void state_leave(struct live_room *room)
     struct parked *parked;
 
     (void)ledger_sweep(&room->room.ledger, loop_wall_ms(worker->loop));
-    if (room->room.ledger.open_count == 0) {
+    if (room->room.ledger.open_count == 0 && !room->brake.is_on) {
         standings_clear(&room->standings);
         return;
     }
     parked = state_park(worker, room->room.topic.name);
     ledger_move(&parked->ledger, &room->room.ledger);
     standings_move(&parked->standings, &room->standings);
+    brake_move(&parked->brake, &room->brake);
     state_settle(parked);
 }
 
@@ -367,6 +370,7 @@ void state_end(struct live_room *room)
     gateway_pledge(room->worker->gateway, room->pledged, 0);
     ledger_done(&room->room.ledger);
     standings_done(&room->standings);
+    brake_done(&room->brake);
 }
 
 struct standings *state_standings(const struct worker *worker, struct str topic)
@@ -384,7 +388,8 @@ static void look_at(struct parked *parked)
     struct worker *worker = parked->worker;
 
     standings_sweep(&parked->standings, loop_now_ms(worker->loop));
-    if (ledger_sweep(&parked->ledger, loop_wall_ms(worker->loop))) {
+    if (ledger_sweep(&parked->ledger, loop_wall_ms(worker->loop)) &&
+        !parked->brake.is_on) {
         standings_clear(&parked->standings); /* the topic is forgotten */
         parked_free(parked);
         return;

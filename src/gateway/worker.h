@@ -66,6 +66,7 @@ struct worker {
     struct holdings holdings;
     struct standings standings; /* pauses and bars in all topics */
     struct map parked;          /* topics without a room, see state.h */
+    size_t brake_count;         /* that are on, with a room or parked */
     struct link parked_by_age;
     struct map proposers;        /* by id: what they have open, see state.c */
     struct rights_keeper keeper; /* of `rights` */

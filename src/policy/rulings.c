@@ -291,10 +291,15 @@ static bool matches_one(const struct patterns *patterns, struct str text)
     return patterns->count == 0;
 }
 
+bool ruling_reaches(const struct rulings *rulings, size_t row, struct str topic)
+{
+    return matches_one(&rulings->rows[row].topics, topic);
+}
+
 bool rulings_reach(const struct rulings *rulings, struct str topic)
 {
     for (size_t i = 0; rulings && i < rulings->count; i++)
-        if (matches_one(&rulings->rows[i].topics, topic))
+        if (ruling_reaches(rulings, i, topic))
             return true;
     return false;
 }
@@ -304,8 +309,7 @@ bool ruling_concerns(const struct rulings *rulings, size_t row, struct str topic
 {
     unsigned types = rulings->said[row].types;
 
-    return (types == 0 || types & 1U << type) &&
-           matches_one(&rulings->rows[row].topics, topic) &&
+    return (types == 0 || types & 1U << type) && ruling_reaches(rulings, row, topic) &&
            matches_one(&rulings->rows[row].from, from);
 }
 

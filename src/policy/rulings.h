@@ -69,8 +69,10 @@ void rulings_free(struct rulings *rulings);
 /* The rows as they are; `*ret_count` may be 0 for NULL. */
 const struct ruling_row *rulings_rows(const struct rulings *rulings, size_t *ret_count);
 
-/* Is there a row for this topic; and does one concern this sender there? */
+/* Is there a row for this topic, or is this one; and does it concern this sender there?
+ */
 bool rulings_reach(const struct rulings *rulings, struct str topic);
+bool ruling_reaches(const struct rulings *rulings, size_t row, struct str topic);
 bool ruling_concerns(const struct rulings *rulings, size_t row, struct str topic,
                      struct str from, enum participant_type type);
 
