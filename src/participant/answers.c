@@ -292,9 +292,14 @@ void calls_progress(struct occupant *o, const struct heard *heard)
 /* --- refusals --- */
 
 /* The id was never used, as far as the room knows: the proposal has the same one. */
-static bool propose_instead(struct occupant *o, struct call *call)
+static bool propose_instead(struct occupant *o, struct call *call, bool is_told)
 {
-    if (!call->terms.can_be_proposed || calls_send_proposal(o, &call->terms, NULL))
+    struct call_terms *terms = &call->terms;
+
+    if (!terms->can_be_proposed || (terms->only_if_told && !is_told))
+        return false;
+    terms->is_told = is_told;
+    if (calls_send_proposal(o, terms, NULL))
         return false;
     call_propose(o, call);
     calls_tell_proposed(o);
@@ -318,7 +323,8 @@ bool calls_refused(struct occupant *o, const struct refused *refused)
     call = calls_find(o->calls, refused->id);
     if (!call || call->terms.stage == CALL_TAKEN_UP)
         return false;
-    if (str_eq(refused->error, S("capability_violation")) && propose_instead(o, call))
+    if (str_eq(refused->error, S("capability_violation")) &&
+        propose_instead(o, call, refused->propose_instead.len > 0))
         return true;
     is_told = call->terms.ops.on_done;
     call_finish(o, call, &end);

@@ -133,7 +133,9 @@ static enum err read_asking(struct occupant *o, const struct asking *asking,
         .to = &asking->to,
         .to_count = asking->to.len ? 1 : 0,
         .reason = asking->reason,
-        .can_be_proposed = asking->how == ASK_CALL_OR_PROPOSE,
+        .can_be_proposed =
+            asking->how == ASK_CALL_OR_PROPOSE || asking->how == ASK_CALL_UNLESS_TOLD,
+        .only_if_told = asking->how == ASK_CALL_UNLESS_TOLD,
         .is_quiet = asking->is_quiet,
         .timeout_ms = asking->timeout_ms,
         .proposal_ms = asking->proposal_ms,
@@ -173,7 +175,7 @@ enum err calls_send_request(struct occupant *o, const struct call_terms *terms,
 enum err calls_send_proposal(struct occupant *o, const struct call_terms *terms,
                              const char **ret_why)
 {
-    struct draft draft = {};
+    struct draft draft = { .is_told = terms->is_told };
     struct say_head head = {
         .id = terms->id,
         .kind = draft_kind(o, S("mcp/proposal:"), terms->method, terms->name),
@@ -196,7 +198,7 @@ static enum err send_asking(struct occupant *o, const struct asking *asking,
 
     if (how != ASK_PROPOSE)
         err = calls_send_request(o, terms, &about, ret_why);
-    if (err != ERR_FORBIDDEN || how == ASK_CALL)
+    if (err != ERR_FORBIDDEN || how == ASK_CALL || how == ASK_CALL_UNLESS_TOLD)
         return err;
     terms->stage = CALL_PROPOSED;
     return calls_send_proposal(o, terms, ret_why);

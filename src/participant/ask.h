@@ -79,7 +79,8 @@ struct saying {
 enum err occupant_say(struct occupant *o, const struct saying *saying, struct moment now,
                       struct str *ret_id, const char **ret_why);
 
-enum ask_how { ASK_CALL_OR_PROPOSE, ASK_CALL, ASK_PROPOSE };
+/* ASK_CALL_UNLESS_TOLD: it becomes a proposal only where the gateway asks for one. */
+enum ask_how { ASK_CALL_OR_PROPOSE, ASK_CALL, ASK_PROPOSE, ASK_CALL_UNLESS_TOLD };
 
 struct asking {
     struct str to;

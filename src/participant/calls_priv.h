@@ -47,6 +47,8 @@ struct call_terms {
     size_t to_count;
     struct str params, reason; /* of what can be proposed */
     bool can_be_proposed;      /* instead, where the request is refused */
+    bool only_if_told;         /* … with the words of the gateway: propose_instead */
+    bool is_told;              /* it has said so */
     bool is_quiet;             /* no progress is asked for */
     uint64_t timeout_ms;       /* 0: the default */
     uint64_t proposal_ms;      /* 0: timeout_ms */

@@ -266,14 +266,18 @@ enum err news_refused(struct json_span payload, struct arena *arena, struct refu
 {
     struct json_span error = {};
     struct json_span message = {};
+    struct json_span instead = {};
     struct refused refused = { .details = payload };
 
-    if (!PICK(payload, { S("error"), &error }, { S("message"), &message }))
+    if (!PICK(payload, { S("error"), &error }, { S("message"), &message },
+              { S("propose_instead"), &instead }))
         return bad(ret_field, S("payload"));
     if (!read_text(error, arena, &refused.error))
         return bad(ret_field, S("payload.error"));
     if (!read_text(message, arena, &refused.message))
         return bad(ret_field, S("payload.message"));
+    if (!read_text(instead, arena, &refused.propose_instead))
+        refused.propose_instead = S("");
     *ret = refused;
     return OK;
 }

@@ -57,7 +57,8 @@ struct offence {
 struct refused {
     struct str id;
     struct str error, message;
-    struct json_span details; /* the payload */
+    struct str propose_instead; /* the kind of a proposal that would be taken; "": none */
+    struct json_span details;   /* the payload */
 };
 
 struct occupant_ops {
