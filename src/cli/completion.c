@@ -313,6 +313,12 @@ static void offer_alternatives(const struct typing *t, struct str words)
         offer(t, str_cut(&words, '|'), "");
 }
 
+/* A word of a usage that is typed as it is: "brake". */
+static bool is_literal(struct str name)
+{
+    return name.len > 0 && name.ptr[0] >= 'a' && name.ptr[0] <= 'z';
+}
+
 static void offer_clients(const struct typing *t)
 {
     const struct mcp_client *client = NULL;
@@ -333,7 +339,7 @@ static void complete_value(const struct typing *t, struct str name, struct str p
         return;
     }
     say_sort("words");
-    if (str_find(name, '|', 0) < name.len)
+    if (str_find(name, '|', 0) < name.len || is_literal(name))
         offer_alternatives(t, name);
     if (str_eq(name, S("CLIENT")))
         offer_clients(t);
