@@ -17,6 +17,7 @@
 #include "policy/capability.h"
 #include "policy/capset.h"
 #include "policy/profile.h"
+#include "policy/regime.h"
 #include "policy/trial.h"
 
 struct explain_options {
@@ -61,6 +62,10 @@ struct question {
     struct trial_sender sender;
     struct str items[MAX_CAPABILITIES];
     size_t count;
+    struct regime regime;
+    struct rulings *rulings; /* of `regime` */
+    size_t numbers[RULINGS_MAX];
+    struct ruling_row rows[RULINGS_MAX];
 };
 
 static void add(struct question *q, struct str text)
@@ -123,6 +128,43 @@ static int add_profile(struct question *q, struct str name)
 
 #define WHOSE "the server's answer"
 
+static bool read_row(struct question *q, const struct json *row, struct ruling_row *ret)
+{
+    const struct json *payload = json_find(row, S("payload"));
+    uint64_t number = 0;
+
+    *ret = (struct ruling_row){ .kind = json_text(json_find(row, S("kind"))),
+                                .payload = payload ? payload->raw : S(""),
+                                .message = json_text(json_find(row, S("message"))) };
+    if (!json_find(row, S("row")) ||
+        str_to_u64(json_find(row, S("row"))->text, UINT32_MAX, &number) ||
+        !ruling_parse(json_text(json_find(row, S("outcome"))), &ret->ruling))
+        return false;
+    q->numbers[ret - q->rows] = (size_t)number;
+    return true;
+}
+
+/* Policy and brake, as far as they concern whoever it is. */
+static int read_regime(struct question *q, const struct json *root)
+{
+    const struct json *rows = json_find(root, S("policy"));
+    struct ruling_problem problem;
+    size_t count = 0;
+
+    q->regime.has_brake = str_eq(json_text(json_find(root, S("brake"))), S("on"));
+    q->regime.numbers = q->numbers;
+    (void)participant_type_parse(json_text(json_find(root, S("type"))), &q->regime.type);
+    if (rows)
+        JSON_FOREACH(row, rows)
+            if (count == RULINGS_MAX || !read_row(q, row, &q->rows[count++]))
+                return cli_fail(WHOSE " cannot be read");
+    if (rulings_new(q->rows, count, &q->rulings, &problem))
+        return cli_fail(WHOSE ": policy: %s: %s", problem.field, problem.why);
+    q->regime.rulings = q->rulings;
+    q->sender.regime = &q->regime;
+    return CLI_OK;
+}
+
 static int read_rights(struct question *q)
 {
     const struct json *root, *patterns, *objects, *limited, *id, *validation, *paused;
@@ -148,7 +190,7 @@ static int read_rights(struct question *q)
         code = add_array(q, objects, WHOSE);
     if (!code && limited)
         code = read_array(q, limited, WHOSE, &q->sender.limited);
-    return code;
+    return code ? code : read_regime(q, root);
 }
 
 static int ask(struct question *q, const struct explain_options *o)
@@ -209,13 +251,13 @@ static int answer_kind(struct question *q, const struct explain_options *o,
                        struct str kind)
 {
     const struct trial_sender *s = &q->sender;
+    struct policy_question question = { kind, s->capabilities, s->limited, s->regime };
     struct buf out;
     int code;
 
     buf_init(&out, 4 << 20);
-    code =
-        print(&out, o->json ? policy_explain_json(kind, s->capabilities, s->limited, &out)
-                            : policy_explain(kind, s->capabilities, s->limited, &out));
+    code = print(&out, o->json ? policy_explain_json(&question, &out)
+                               : policy_explain(&question, &out));
     buf_done(&out);
     return code;
 }
@@ -277,6 +319,7 @@ static int explain(void *fields, char **arguments, size_t count)
     if (!code)
         code = o->envelope ? answer_envelope(&q, o)
                            : answer_kind(&q, o, str_of(arguments[0]));
+    rulings_free(q.rulings);
     buf_done(&q.answer.body);
     arena_done(&q.arena);
     return code;
@@ -291,6 +334,8 @@ const struct cli_command cli_explain = {
         "as far as they depend on nothing but the envelope and what its sender holds.\n"
         "Not judged are rates, the loop guard, a missing correlation_id, a repeated id,\n"
         "the state of proposals, and the rules of grants, moderation and invitations.\n"
+        "With --as also the server's policy is asked, and whether the brake of the topic\n"
+        "is on.\n"
         "Exits with 0 if it is allowed and with 1 if not.\n\n"
         "  moot explain mcp/request:tools/call --capabilities 'mcp/proposal:*,chat'\n"
         "  moot explain chat --profile proposer\n"

@@ -4,6 +4,7 @@
 #include "gateway/room.h"
 #include "gateway/state.h"
 #include "policy/capability.h"
+#include "policy/rulings.h"
 
 /* By the public name of a credential, else by the id that it stands for. */
 static const struct identity *find_identity(const struct worker *worker, struct str name)
@@ -42,6 +43,38 @@ static struct str_list limited_of(const struct worker *worker, struct str topic,
     return limited;
 }
 
+static void write_row(const struct ruling_row *row, size_t number, struct json_writer *w)
+{
+    json_object_open(w);
+    json_put_uint(w, S("row"), number);
+    json_put_str(w, S("outcome"), ruling_name(row->ruling));
+    json_put_str(w, S("kind"), row->kind);
+    if (row->payload.len) {
+        json_key(w, S("payload"));
+        json_raw(w, row->payload);
+    }
+    if (row->message.len)
+        json_put_str(w, S("message"), row->message);
+    json_object_close(w);
+}
+
+/* The rows of policy that concern him here, and the brake. */
+static void write_regime(const struct worker *worker, struct str topic,
+                         const struct identity *identity, struct json_writer *w)
+{
+    const struct rulings *rulings = worker->settings->rulings;
+    size_t count;
+    const struct ruling_row *rows = rulings_rows(rulings, &count);
+
+    brake_write(brake_find(worker, topic), w);
+    json_key(w, S("policy"));
+    json_array_open(w);
+    for (size_t i = 0; i < count; i++)
+        if (ruling_concerns(rulings, i, topic, identity->id, identity->type))
+            write_row(&rows[i], i + 1, w);
+    json_array_close(w);
+}
+
 static void write_rights(struct exchange *x, const struct identity *identity,
                          struct json_writer *w)
 {
@@ -63,6 +96,7 @@ static void write_rights(struct exchange *x, const struct identity *identity,
     json_put_bool(
         w, S("may_enter"),
         !room_settings_admit(room_settings_of(worker, x->topic), x->topic, identity));
+    write_regime(worker, x->topic, identity, w);
     json_put_str(w, S("validation"),
                  is_strict(worker, room, x->topic) ? S("strict") : S("lazy"));
     json_object_close(w);

@@ -15,8 +15,9 @@
 #include "policy/capability.h"
 #include "policy/capset.h"
 #include "policy/pattern.h"
+#include "policy/regime.h"
 
-enum { REASON_MAX_BYTES = 64 * 1024 };
+enum { REASON_MAX_BYTES = 64 * 1024, ARENA_BYTES = 1 << 20 };
 
 struct relax {
     bool folds_case;
@@ -365,21 +366,66 @@ static void put_judged(struct buf *out, struct tally *tally, struct str_list lis
     }
 }
 
-bool policy_explain(struct str kind, struct str_list capabilities,
-                    struct str_list limited, struct buf *out)
+/* What comes after the capabilities: policy and brake. */
+struct governed {
+    bool is_asked; /* there is something to say */
+    bool is_let;   /* a proposal that no capability names, and that is asked for */
+    bool passes;
+    struct buf words; /* to be freed */
+};
+
+static void govern(const struct policy_question *q, const struct tally *tally,
+                   struct governed *ret)
+{
+    struct arena arena;
+    struct kind kind;
+    struct regime_case about = { .kind = &kind, .arena = &arena };
+
+    *ret = (struct governed){ .passes = true };
+    buf_init(&ret->words, REASON_MAX_BYTES);
+    if (!regime_governs(q->regime) || kind_parse(tally->kind, &kind))
+        return;
+    arena_init(&arena, ARENA_BYTES);
+    if (is_allowed(tally)) {
+        ret->is_asked = kind_needs_capability(&kind);
+        if (ret->is_asked)
+            ret->passes = regime_explain(q->regime, &about, &ret->words);
+    } else if (regime_lets_propose(q->regime, &about, q->capabilities) ||
+               regime_lets_propose(q->regime, &about, q->limited)) {
+        ret->is_asked = ret->is_let = true;
+        buf_put(&ret->words, S("the request is allowed and has to be proposed here, so "
+                               "this may be sent"));
+    }
+    arena_done(&arena);
+}
+
+static bool may_be_sent(const struct tally *tally, const struct governed *governed)
+{
+    return governed->is_let || (is_allowed(tally) && governed->passes);
+}
+
+bool policy_explain(const struct policy_question *q, struct buf *out)
 {
     char space[KIND_MAX_BYTES];
-    struct tally tally = { .kind = in_slashes(kind, space) };
+    struct tally tally = { .kind = in_slashes(q->kind, space) };
+    struct governed governed;
 
     buf_init(&tally.reason, REASON_MAX_BYTES);
-    put_quoted(out, kind);
+    put_quoted(out, q->kind);
     buf_putc(out, '\n');
-    put_judged(out, &tally, to_judge(kind, capabilities), false);
-    put_judged(out, &tally, to_judge(kind, limited), true);
+    put_judged(out, &tally, to_judge(q->kind, q->capabilities), false);
+    put_judged(out, &tally, to_judge(q->kind, q->limited), true);
     put_verdict(out, &tally);
     buf_putc(out, '\n');
+    govern(q, &tally, &governed);
+    if (governed.is_asked) {
+        buf_put(out, governed.passes ? S("policy: ") : S("refused by policy: "));
+        buf_put(out, buf_str(&governed.words));
+        buf_putc(out, '\n');
+    }
+    buf_done(&governed.words);
     buf_done(&tally.reason);
-    return is_allowed(&tally);
+    return may_be_sent(&tally, &governed);
 }
 
 static void write_judged(struct json_writer *w, struct tally *tally, struct str_list list,
@@ -401,27 +447,31 @@ static void write_judged(struct json_writer *w, struct tally *tally, struct str_
     }
 }
 
-bool policy_explain_json(struct str kind, struct str_list capabilities,
-                         struct str_list limited, struct buf *out)
+bool policy_explain_json(const struct policy_question *q, struct buf *out)
 {
     char space[KIND_MAX_BYTES];
-    struct tally tally = { .kind = in_slashes(kind, space) };
+    struct tally tally = { .kind = in_slashes(q->kind, space) };
+    struct governed governed;
     struct json_writer w;
 
     buf_init(&tally.reason, REASON_MAX_BYTES);
     json_write_init(&w, out);
     json_object_open(&w);
-    json_put_str(&w, S("kind"), kind);
+    json_put_str(&w, S("kind"), q->kind);
     json_key(&w, S("capabilities"));
     json_array_open(&w);
-    write_judged(&w, &tally, to_judge(kind, capabilities), false);
-    write_judged(&w, &tally, to_judge(kind, limited), true);
+    write_judged(&w, &tally, to_judge(q->kind, q->capabilities), false);
+    write_judged(&w, &tally, to_judge(q->kind, q->limited), true);
     json_array_close(&w);
     buf_clear(&tally.reason);
     put_verdict(&tally.reason, &tally);
-    json_put_bool(&w, S("allowed"), is_allowed(&tally));
+    govern(q, &tally, &governed);
+    json_put_bool(&w, S("allowed"), may_be_sent(&tally, &governed));
     json_put_str(&w, S("reason"), buf_str(&tally.reason));
+    if (governed.is_asked)
+        json_put_str(&w, S("policy"), buf_str(&governed.words));
     json_object_close(&w);
+    buf_done(&governed.words);
     buf_done(&tally.reason);
-    return is_allowed(&tally);
+    return may_be_sent(&tally, &governed);
 }

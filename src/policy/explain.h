@@ -20,12 +20,19 @@
 /* Appends why the pattern covers the kind, or why it does not; true if it does. */
 bool policy_explain_pattern(struct str pattern, struct str kind, struct buf *out);
 
-/* Appends lines of text. True if the kind may be sent, whatever its payload. `limited`:
- * what may be used only so often, and is asked last. */
-bool policy_explain(struct str kind, struct str_list capabilities,
-                    struct str_list limited, struct buf *out);
+/* What is asked. `limited`: what may be used only so often, and is asked last. `regime`:
+ * policy and brake, or NULL. */
+struct regime;
+struct policy_question {
+    struct str kind;
+    struct str_list capabilities;
+    struct str_list limited;
+    const struct regime *regime;
+};
+
+/* Appends lines of text. True if the kind may be sent, whatever its payload. */
+bool policy_explain(const struct policy_question *question, struct buf *out);
 
 /* The same as one JSON object: kind, allowed, reason, and capabilities with pattern (or
- * the object), covers and reason each. */
-bool policy_explain_json(struct str kind, struct str_list capabilities,
-                         struct str_list limited, struct buf *out);
+ * the object), covers and reason each; and `policy`, where there is any. */
+bool policy_explain_json(const struct policy_question *question, struct buf *out);

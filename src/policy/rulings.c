@@ -283,10 +283,18 @@ const struct ruling_row *rulings_rows(const struct rulings *rulings, size_t *ret
 
 /* --- whom it concerns --- */
 
+/* A `*` at the end also stands for nothing, as in the topics of tokens. */
+static bool begins(const struct pattern *pattern, struct str text)
+{
+    struct str said = pattern_text(pattern);
+
+    return str_ends(said, S("*")) && str_eq(str_slice(said, 0, said.len - 1), text);
+}
+
 static bool matches_one(const struct patterns *patterns, struct str text)
 {
     for (size_t i = 0; i < patterns->count; i++)
-        if (pattern_matches(patterns->items[i], text))
+        if (pattern_matches(patterns->items[i], text) || begins(patterns->items[i], text))
             return true;
     return patterns->count == 0;
 }

@@ -13,8 +13,9 @@
 #include "envelope/strict.h"
 #include "policy/capability.h"
 #include "policy/explain.h"
+#include "policy/regime.h"
 
-enum { QUOTED_BYTES = 64, REASON_BYTES = 16 * 1024, MAX_STEPS = 8, NAME_COLUMNS = 12 };
+enum { QUOTED_BYTES = 64, REASON_BYTES = 16 * 1024, MAX_STEPS = 9, NAME_COLUMNS = 12 };
 
 struct step {
     const char *name;
@@ -354,6 +355,21 @@ static void add_notes(struct trial *t, struct str_list list, bool is_limited)
     }
 }
 
+static struct regime_case case_of(const struct trial *t)
+{
+    return (struct regime_case){ &t->env.kind, t->env.payload, t->arena };
+}
+
+/* No capability allows it; but it is a proposal that policy or the brake ask for. */
+static bool is_asked_for(const struct trial *t)
+{
+    struct regime_case about = case_of(t);
+    const struct trial_sender *s = t->sender;
+
+    return regime_lets_propose(s->regime, &about, s->capabilities) ||
+           regime_lets_propose(s->regime, &about, s->limited);
+}
+
 static void weigh_capabilities(struct trial *t)
 {
     const struct trial_sender *sender = t->sender;
@@ -365,6 +381,13 @@ static void weigh_capabilities(struct trial *t)
     add_notes(t, sender->limited, true);
     deciding = find_deciding(t, false);
     t->needs_strict = deciding && capability_text_is_object(deciding->capability);
+    if (!deciding && is_asked_for(t)) {
+        buf_put(&t->reason, S("none names it, but the request is allowed, and has to be "
+                              "proposed here"));
+        t->needs_strict = true;
+        end_step(t, "capability", OK);
+        return;
+    }
     put_weighed(t, deciding);
     end_step(t, "capability", deciding ? OK : ERR_CAPABILITY_VIOLATION);
 }
@@ -386,6 +409,8 @@ static const char *why_strict(const struct trial *t)
         return "strict: ";
     if (t->dialect == DIALECT_DOTTED)
         return "strict, as always in the dotted dialect: ";
+    if (regime_governs(t->sender->regime) && t->env.kind.type == KIND_REQUEST)
+        return "strict, as always where there is policy or a brake: ";
     return t->needs_strict ? "strict, because a capability with `payload` decided: "
                            : NULL;
 }
@@ -416,10 +441,23 @@ static void check_strict(struct trial *t)
     end_step(t, "validation", err);
 }
 
+static void check_policy(struct trial *t)
+{
+    struct regime_case about = case_of(t);
+
+    if (!regime_governs(t->sender->regime) || !kind_needs_capability(&t->env.kind))
+        return;
+    end_step(t, "policy",
+             regime_explain(t->sender->regime, &about, &t->reason)
+                 ? OK
+                 : ERR_CAPABILITY_VIOLATION);
+}
+
 static void run(struct trial *t, struct str text)
 {
     static void (*const checks[])(struct trial *) = {
-        check_kind, check_from, check_paused, check_capability, check_strict,
+        check_kind,       check_from,   check_paused,
+        check_capability, check_strict, check_policy,
     };
 
     check_scan(t, text);

@@ -26,6 +26,8 @@
 #include "base/str.h"
 #include "json/json.h"
 
+struct regime; /* regime.h */
+
 /* What else a server asks, which depends on what was said before and by whom. */
 #define TRIAL_NOT_JUDGED                                                            \
     "rates, the loop guard, a missing correlation_id, a repeated id, the state of " \
@@ -37,7 +39,8 @@ struct trial_sender {
     struct str_list capabilities;
     struct str_list limited; /* what may be used only so often; asked last */
     bool is_paused;
-    bool is_strict; /* strict validation is in force in the topic */
+    bool is_strict;              /* strict validation is in force in the topic */
+    const struct regime *regime; /* policy and brake; NULL: not known */
 };
 
 /* Appends lines of text, or one JSON object. OK: it would be let in; otherwise the error

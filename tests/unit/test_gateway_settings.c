@@ -72,7 +72,8 @@ TEST(the_welcome_says_what_a_client_should_know)
           "\"outbox_bytes\":65536,\"depth\":7,\"messages_per_second\":0,"
           "\"bytes_per_second\":1024},\"features\":[\"replay\",\"routing\",\"echo\","
           "\"presence\",\"proposals\",\"tickets\",\"dialects\",\"validation\","
-          "\"conditions\",\"grants\",\"moderation\",\"invitations\",\"loop_guard\",\"approvals\"]"));
+          "\"conditions\",\"grants\",\"moderation\",\"invitations\",\"loop_guard\","
+          "\"approvals\",\"policy\"]"));
     settings_unref(settings);
 }
 

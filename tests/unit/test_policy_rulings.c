@@ -135,6 +135,9 @@ TEST(rows_are_for_topics_senders_and_types)
     static const struct { struct asked asked; enum ruling ruling; } cases[] = {
         { { S("chat"), S("{}"), S("prod-1"), S("x"),    TYPE_AGENT },   RULING_DENY },
         { { S("chat"), S("{}"), S("live"),   S("x"),    TYPE_AGENT },   RULING_DENY },
+        { { S("chat"), S("{}"), S("prod-"),  S("x"),    TYPE_AGENT },   RULING_DENY },
+        { { S("chat"), S("{}"), S("prod"),   S("x"),    TYPE_AGENT },   RULING_NONE },
+        { { S("chat"), S("{}"), S("test"),   S("bad"),  TYPE_AGENT },   RULING_DENY },
         { { S("chat"), S("{}"), S("alive"),  S("x"),    TYPE_AGENT },   RULING_NONE },
         { { S("chat"), S("{}"), S("test"),   S("bad1"), TYPE_AGENT },   RULING_DENY },
         { { S("chat"), S("{}"), S("test"),   S("good"), TYPE_HUMAN },   RULING_NONE },
