@@ -30,7 +30,7 @@ test('D4: the welcome comes first, in exactly this shape', async () => {
     assert.ok(Math.abs(Date.parse(ts) - Date.now()) < 60_000);
     assert.match(welcome.payload.moot.server, /^moot\/\d+\.\d+\.\d+/);
     delete welcome.payload.moot.server;
-    for (const feature of ['replay', 'dialects', 'validation', 'conditions', 'grants', 'moderation', 'invitations', 'loop_guard'])
+    for (const feature of ['replay', 'dialects', 'validation', 'conditions', 'grants', 'moderation', 'invitations', 'loop_guard', 'policy'])
         assert.ok(welcome.payload.moot.features.includes(feature), feature);
     delete welcome.payload.moot.features;
     assert.deepEqual(welcome, {
@@ -49,6 +49,7 @@ test('D4: the welcome comes first, in exactly this shape', async () => {
                 presence: 'each',
                 dialect: 'slash',
                 validation: 'lazy',
+                brake: 'off',
                 announced: false,
                 proposals: [],
             },

@@ -349,6 +349,52 @@ TEST(what_may_not_be_called_after_all_is_proposed)
     done();
 }
 
+#define TELL_TO_PROPOSE(id)                                                              \
+    fake_hear_from(                                                                      \
+        &fake, "system:gateway", "x" id, "system/error",                                 \
+        "\"to\":[\"bot\"]," ABOUT(id) "\"payload\":{\"error\":\"capability_violation\"," \
+                                      "\"message\":\"no\",\"propose_instead\":"          \
+                                      "\"mcp/proposal:tools/call:add\"}")
+
+static bool has_proposed(void)
+{
+    return strstr(fake_sent(&fake).ptr, "\"kind\":\"mcp/proposal:tools/call:add\"");
+}
+
+TEST(who_is_told_to_propose_does_so_whatever_he_may)
+{
+    begin_with("[\"mcp/request:*\"]");
+    CHECK_INT(ask(ASK_CALL_OR_PROPOSE), OK);
+    (void)fake_sent(&fake);
+    TELL_TO_PROPOSE("me-1");
+    CHECK_TOLD(HEARD_ERROR "progress me-1 proposed\n");
+    CHECK(has_proposed());
+    TELL_TO_PROPOSE("me-1"); /* once: no gateway makes it go round in circles */
+    CHECK(strstr(fake_told(&fake).ptr, "done me-1 refused by system:gateway"));
+    CHECK_INT(fake_sent(&fake).len, 0);
+    CHECK_INT(ask(ASK_CALL_UNLESS_TOLD), OK);
+    (void)fake_sent(&fake);
+    TELL_TO_PROPOSE("me-2");
+    CHECK(has_proposed());
+    CHECK_INT(ask(ASK_CALL), OK);
+    (void)fake_sent(&fake);
+    TELL_TO_PROPOSE("me-3");
+    CHECK_INT(fake_sent(&fake).len, 0);
+    done();
+}
+
+TEST(who_proposes_only_when_told_does_not_by_himself)
+{
+    begin();
+    CHECK_INT(ask(ASK_CALL_UNLESS_TOLD), OK);
+    REFUSE("me-1", "capability_violation");
+    CHECK_TOLD(HEARD_ERROR "done me-1 " REFUSED("capability_violation"));
+    done();
+    begin_with("[\"mcp/proposal:*\"]");
+    CHECK_INT(ask(ASK_CALL_UNLESS_TOLD), ERR_FORBIDDEN);
+    done();
+}
+
 TEST(who_calls_only_or_cannot_propose_is_refused)
 {
     begin();
