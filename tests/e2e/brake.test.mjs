@@ -131,7 +131,9 @@ test('agents do not wave each other through, and a person\'s word lets them', as
     assert.equal((await said(bot, call('bot', { correlation_id: id }))).error, 'proposal_state', 'nor is one\'s own');
     assert.equal(calls, before);
     assert.equal(await said(ann, envelope('ann', 'mcp/approve', { correlation_id: id })), 'passed');
-    assert.equal(await said(helper, call('helper', { correlation_id: id })), 'passed');
+    assert.equal((await said(helper, call('helper', { correlation_id: id }, { name: 'add', arguments: { a: 1, b: 3 } }))).policy, 'brake', 'for something else');
+    assert.equal(calls, before);
+    assert.equal(await said(helper, call('helper', { correlation_id: id }, { name: 'add', arguments: { a: 1, b: 2 }, _meta: { progressToken: 1 } })), 'passed');
     await expect(bot, ({ kind, from }) => kind === 'mcp/response:tools/call:add' && from === 'calc');
     assert.equal((await said(helper, call('helper', { correlation_id: id }))).error, 'proposal_state', 'once');
 });

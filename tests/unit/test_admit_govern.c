@@ -287,6 +287,29 @@ TEST(agents_do_not_wave_each_other_through)
     gate_done(&gate);
 }
 
+#define FULFIL(id, params)                                                            \
+    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"" id "\",\"from\":\"b\",\"kind\":"          \
+    "\"mcp/request:tools/call:x\",\"correlation_id\":\"m1\",\"payload\":{\"method\":" \
+    "\"tools/call\"" params "}}"
+
+TEST(others_ask_for_what_was_approved_and_nothing_else)
+{
+    /* clang-format off */
+    static const struct { const char *text; enum err err; } cases[] = {
+        { FULFIL("1", ",\"params\":{\"name\":\"x\",\"arguments\":{}}"),                   REFUSED },
+        { FULFIL("3", ",\"params\":{\"name\":\"x\",\"x\":1}"),                            REFUSED },
+        { FULFIL("4", ",\"params\":{\"name\":\"x\",\"_meta\":{\"progressToken\":1}}"),  OK },
+    };
+    /* clang-format on */
+    struct gate gate;
+
+    propose(&gate, PROPOSALS_ONCE);
+    CHECK_INT(say(&gate, 'h', "mcp/approve", "m1"), OK);
+    FOR_EACH_CASE(c, cases)
+        CHECK_INT(send(&gate, 'b', c->text), c->err);
+    gate_done(&gate);
+}
+
 TEST(deny_holds_for_everybody_whoever_approved)
 {
     static const struct ruling_row rows[] = {
