@@ -10,6 +10,7 @@
 #include "bridge/bridge_priv.h"
 #include "crypto/crypto.h"
 #include "participant/pick.h"
+#include "participant/proposals.h"
 #include "participant/roster.h"
 
 enum {
@@ -256,6 +257,7 @@ static uint64_t due_ms(const struct bridge *b)
         relist_due_ms(b),
         missing_due_ms(b),
         inputs_due_ms(b),
+        gate_due_ms(b->gate),
         b->is_leaving ? loop_now_ms(b->means.loop) + LEAVE_LOOK_MS : UINT64_MAX,
     };
     uint64_t due = UINT64_MAX;
@@ -302,6 +304,7 @@ static void on_fire(struct loop_timer *timer)
     relist_tick(b);
     missing_tick(b);
     inputs_tick(b);
+    gates_tick(b);
     if (!has_left(b))
         bridge_settle(b);
 }
@@ -455,6 +458,20 @@ static void on_welcome(void *user, bool)
     bridge_tell_status(b);
 }
 
+/* Where everybody is known, who never asked anything is not waited for. */
+static void note_missing(struct bridge *b, struct str id)
+{
+    const struct bridged *call;
+    bool is_caller = !b->is_gated || guest_find(b, id);
+
+    LIST_FOREACH(call, &b->calls, link)
+        is_caller |= str_eq(call->to[0], id);
+    if (is_caller)
+        missing_note(b, id);
+    else
+        bridge_caller_gone(b, id);
+}
+
 static void on_presence(void *user, enum presence_change change,
                         const struct roster_entry *who)
 {
@@ -463,9 +480,11 @@ static void on_presence(void *user, enum presence_change change,
     if (change != PRESENCE_LEAVES)
         missing_back(b, who->id);
     else if (b->is_returning)
-        missing_note(b, who->id);
+        note_missing(b, who->id);
     else
         bridge_caller_gone(b, who->id);
+    if (change == PRESENCE_LEAVES)
+        gates_gone(b, who->id);
 }
 
 static bool is_awaited(void *user, struct str id)
@@ -473,14 +492,29 @@ static bool is_awaited(void *user, struct str id)
     return missing_is(user, id);
 }
 
+/* Comes before the proposals hear of it, and close the one that it fulfils. */
+static void look_what_it_takes_up(struct bridge *b, const struct heard *heard)
+{
+    const struct proposed *p = NULL;
+
+    if (!heard->is_system && heard->env.kind.type == KIND_REQUEST &&
+        heard->env.correlation_id.ptr)
+        p = occupant_find_proposal(b->occupant, heard->env.correlation_id);
+    b->takes_up = p && p->state == PROPOSED_OPEN && !p->owner.len &&
+                  p->expires_ms > loop_wall_ms(b->means.loop);
+}
+
 /* ROOT-01: the one notification of a client that concerns a server. */
 static void on_heard(void *user, const struct heard *heard)
 {
     const struct kind *kind = &heard->env.kind;
+    struct bridge *b = user;
 
+    if (b->is_gated)
+        look_what_it_takes_up(b, heard);
     if (!heard->is_system && kind->type == KIND_REQUEST && heard->names_me &&
         !heard->is_mine && str_eq(kind->method, S("notifications/roots/list_changed")))
-        bridge_roots_changed(user, heard->env.from);
+        bridge_roots_changed(b, heard->env.from);
 }
 
 static void on_request(void *user, const struct heard *heard, const struct str *reply_to,
@@ -538,6 +572,7 @@ static void seat_on_lost(void *user, bool is_final, const char *why)
     struct bridge *b = user;
 
     occupant_lost(b->occupant, is_final, bridge_now(b));
+    gates_close(b, S("the room was lost before anybody decided"));
     if (!b->is_leaving)
         bridge_note(b, "the room is lost: %s", why);
     bridge_settle(b);
@@ -580,6 +615,9 @@ struct bridge *bridge_new(const struct bridge_setup *setup)
     b->listing = listing_new(b->spec->pin, keep_catalogue, b);
     b->supervisor = supervisor_new(b->spec, &b->means, &supervisor_ops, b);
     restore(b, setup->kept);
+    b->is_gated = b->spec->gate.mode != GATE_ALWAYS_ALLOW || b->spec->gate.delegate.len;
+    b->gate = gate_new();
+    b->rules = gate_rules_new(&b->spec->gate);
     return b;
 }
 
@@ -603,21 +641,22 @@ static struct occupant *make_occupant(struct bridge *b)
     buf_init(&prefix, PREFIX);
     make_prefix(&prefix);
     hash_key_random(&key);
-    return occupant_new(b->seat,
-                        &(struct occupant_settings){
-                            .id_prefix = buf_str(&prefix),
-                            .id_key = &key,
-                            .knows = KNOWS_CALLERS,
-                            .call_timeout_ms = BRIDGE_QUESTION_MS,
-                            .limits = { .depth = BRIDGE_DEPTH,
-                                        .calls = BRIDGE_ASKED,
-                                        .proposals = BRIDGE_ASKED,
-                                        .participants = BRIDGE_PARTICIPANTS,
-                                        .offenders = BRIDGE_ASKED,
-                                        .recent = BRIDGE_RECENT,
-                                        .envelope_bytes = BRIDGE_ENVELOPE },
-                        },
-                        &occupant_ops, b);
+    return occupant_new(
+        b->seat,
+        &(struct occupant_settings){
+            .id_prefix = buf_str(&prefix),
+            .id_key = &key,
+            .knows = b->is_gated ? KNOWS_ALL : KNOWS_CALLERS,
+            .call_timeout_ms = BRIDGE_QUESTION_MS,
+            .limits = { .depth = BRIDGE_DEPTH,
+                        .calls = BRIDGE_ASKED + (b->is_gated ? GATE_PENDING : 0),
+                        .proposals = b->is_gated ? BRIDGE_PROPOSALS : BRIDGE_ASKED,
+                        .participants = BRIDGE_PARTICIPANTS,
+                        .offenders = BRIDGE_ASKED,
+                        .recent = BRIDGE_RECENT,
+                        .envelope_bytes = BRIDGE_ENVELOPE },
+        },
+        &occupant_ops, b);
 }
 
 void bridge_sit(struct bridge *bridge, struct seat *seat)
@@ -641,6 +680,8 @@ void bridge_free(struct bridge *bridge)
     guests_free(bridge);
     owned_tasks_free(bridge);
     missing_free(bridge);
+    gate_free(bridge->gate);
+    gate_rules_free(bridge->rules);
     if (bridge->occupant)
         occupant_free(bridge->occupant);
     listing_free(bridge->listing);
@@ -661,6 +702,7 @@ void bridge_leave(struct bridge *bridge, void (*on_done)(void *user), void *user
     bridge->left_user = user;
     supervisor_stop(bridge->supervisor, "leaving");
     bridge_fail_parked(bridge);
+    gates_close(bridge, S("the server leaves before anybody decided"));
     bridge_settle(bridge);
 }
 

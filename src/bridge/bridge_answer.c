@@ -19,6 +19,7 @@ void bridged_free(struct bridged *call)
 
     list_remove(&call->link);
     b->call_count--;
+    bridged_ungate(call);
     b->answer_bytes -= call->answer.len;
     free((char *)(uintptr_t)call->answer.ptr);
     free((char *)(uintptr_t)call->payload.ptr);

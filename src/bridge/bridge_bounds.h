@@ -6,6 +6,7 @@ enum {
     BRIDGE_PARTICIPANTS = 1'000'000, /* topics.*.max_members says how many there are */
     BRIDGE_ASKED = 64,
     BRIDGE_ASKED_AHEAD = 32, /* … so many things */
+    BRIDGE_PROPOSALS = 1000, /* of others, where somebody authorizes calls */
     BRIDGE_RECENT = 64,
     BRIDGE_DEPTH = 128,
     BRIDGE_ENVELOPE = 1 << 20, /* bytes, where the gateway does not say */

@@ -284,8 +284,10 @@ static enum method_verdict call(struct ask *ask, const struct method *m)
         return invalid(ask, S("params do not name what is meant"));
     if (why.len)
         return invalid(ask, why);
-    if (m->type == OFFER_TOOL)
+    if (m->type == OFFER_TOOL) {
         ask->order->tool = listed->json;
+        ask->order->listed = listed;
+    }
     if (needs_task(ask, m, listed) && lacks_tasks(ask))
         return refuse_without_tasks(ask);
     ask->order->makes_task = makes_task(ask, m);
@@ -462,6 +464,10 @@ enum method_verdict bridge_method(struct bridge *b, struct str caller,
     struct ask ask = { b, caller, request, ret_reply, ret };
     const struct method *m = find_method(request->method);
 
+    if (is_gate_method(request->method)) {
+        gate_method(b, caller, request, ret_reply);
+        return METHOD_ANSWERED;
+    }
     if (!is_version_known(request->version))
         return refuse_version(&ask);
     if (rpc_is_modern(request) && m->is_legacy)

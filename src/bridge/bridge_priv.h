@@ -6,6 +6,7 @@
  *     bridge_serve.c    requests of the room: answered here, or ordered
  *     bridge_method.c   … those that are answered here
  *     bridge_claim.c    … what their callers say of themselves, and servers hear of it
+ *     bridge_gate.c     … calls that somebody must authorize first (gate.h)
  *     bridge_answer.c   answers, kept until the room has them
  *     bridge_missing.c  who was here before the room was lost, and is not back yet
  *     bridge_ask.c      what the server asks, and who is asked
@@ -29,7 +30,9 @@
 #include "bridge/bridge.h"
 #include "bridge/bridge_ask.h"
 #include "bridge/bridge_bounds.h"
+#include "bridge/bridge_gate.h"
 #include "bridge/bridge_guest.h"
+#include "bridge/bridge_hear.h"
 #include "bridge/bridge_list.h"
 #include "bridge/bridge_task.h"
 #include "json/json.h"
@@ -41,6 +44,7 @@
 /* A request that somebody made of the server, until its answer is taken. */
 enum bridged_state {
     BRIDGED_PARKED,  /* waits for what the server is */
+    BRIDGED_GATED,   /* waits for somebody's word */
     BRIDGED_ORDERED, /* the server has it */
     BRIDGED_UNSENT,  /* answered, and the room cannot be told now */
     BRIDGED_SENT,    /* … and the room has not judged it */
@@ -57,6 +61,8 @@ struct bridged {
     bool is_unwanted;   /* cancelled, or its caller is gone: not answered */
     bool makes_task;    /* its task, if it becomes one, is the caller's own */
     bool is_second;     /* tasks/cancel: it was, and is looked at now */
+    bool takes_up;      /* it fulfils a proposal that was open until now */
+    bool is_authorized; /* somebody said so of it, as `print` has it */
     char *looked;       /* tasks/get: what it said, while its end is fetched; owned */
     struct str answer;  /* the payload, owned; UNSENT, SENT */
     char id[ASK_ID];    /* of its envelope: one, however often it is sent */
@@ -66,7 +72,9 @@ struct bridged {
     uint64_t asked_ms;  /* up to when what was asked counts */
     int level;          /* of messages: what a modern request asks for; -1: none */
     unsigned can;       /* enum client_can: what it declares */
-    struct str payload; /* the request itself, owned; PARKED */
+    struct str payload; /* the request itself, owned; PARKED, GATED */
+    struct gate_pending *pending; /* GATED */
+    uint8_t print[GATE_PRINT];    /* is_authorized */
 
     /* Behind the struct. */
     struct str request_id;
@@ -113,6 +121,11 @@ struct bridge {
     size_t guest_count, watched_count, task_count, elicited_count;
     struct bridge_lists lists;
     struct bridge_counts counts;
+    struct gate *gate;
+    struct gate_rules *rules;
+    bool is_gated;    /* somebody said who authorizes calls */
+    bool takes_up;    /* what is being heard fulfils a proposal that was open until now */
+    struct str about; /* what is being served: its correlation_id */
 
     struct loop_timer timer;
     bool is_leaving;
@@ -138,8 +151,9 @@ void bridge_serve(struct bridge *b, const struct heard *heard, const struct str 
                   size_t reply_count);
 void bridge_cancel(struct bridge *b, struct str request_id, struct str from,
                    struct str reason);
-void bridge_unpark(struct bridge *b);      /* it is known what the server is */
-void bridge_fail_parked(struct bridge *b); /* … or why that cannot be had */
+void bridge_unpark(struct bridge *b);           /* it is known what the server is */
+void bridged_serve_again(struct bridged *call); /* … or somebody said that it may be */
+void bridge_fail_parked(struct bridge *b);      /* … or why that cannot be had */
 void bridge_caller_gone(struct bridge *b, struct str caller);
 void bridge_drop_calls(struct bridge *b);
 /* Another request about the task of a call, whose answer is the call's. */
@@ -148,7 +162,8 @@ struct era_change bridged_change(const struct bridged *call);
 
 /* bridge_method.c: false: the server is to answer. */
 enum method_verdict { METHOD_ANSWERED, METHOD_PARKED, METHOD_ORDERED };
-struct method_order { /* METHOD_ORDERED */
+struct method_order {            /* METHOD_ORDERED */
+    const struct listed *listed; /* tools/call: which */
     struct str tool;
     bool makes_task;
 };
@@ -183,17 +198,3 @@ bool missing_is(const struct bridge *b, struct str id);
 void missing_tick(struct bridge *b); /* who has not come back has left */
 uint64_t missing_due_ms(const struct bridge *b);
 void missing_free(struct bridge *b);
-
-/* bridge_hear.c */
-struct hearing {
-    const struct mcp_message *message;
-    const struct bridged *call; /* that it belongs to, or NULL */
-    bool is_likely;             /* … as far as can be told */
-};
-void bridge_hear(struct bridge *b, const struct hearing *hearing);
-void bridge_progress(struct bridged *call, struct json_span params);
-/* The caller's own token in place of ours (BR-02); all else as it stands. */
-void bridge_put_progress(struct buf *out, struct json_span params, struct str token);
-/* To one participant, or with "" to everybody; `about`: the envelope it belongs to. */
-void bridge_tell(struct bridge *b, struct str to, struct str method, struct str params,
-                 struct str about);

@@ -30,7 +30,7 @@ static struct bridged *bridged_new(struct bridge *b, const struct heard *heard,
     struct bridged *call;
     char *at;
 
-    if (b->call_count >= b->spec->max_waiting)
+    if (b->call_count >= b->spec->max_waiting && !is_gate_method(request->method))
         return NULL;
     call = xcalloc(1, sizeof(*call) + keep_strs_size(to, to_count) + env->id.len +
                           env->kind.method.len + env->kind.context.len +
@@ -221,6 +221,11 @@ static void give_reply(struct bridged *call, const struct rpc_reply *reply)
         bridged_answer(call, S("result"), buf_str(&out));
 }
 
+static bool is_gated(const struct bridge *b, const struct listed *tool)
+{
+    return b->is_gated || tool->wants_authorization;
+}
+
 /* Answers it, orders it, or keeps it until that is possible. */
 static void serve(struct bridged *call, const struct rpc_request *request,
                   struct str payload)
@@ -238,7 +243,8 @@ static void serve(struct bridged *call, const struct rpc_request *request,
     /* Nobody would hear of it: it is not done. */
     if (call->is_open || !call->rpc_id.text.ptr)
         bridged_free(call);
-    else
+    else if (!how.listed || !is_gated(b, how.listed) ||
+             !gate_holds(call, request, how.listed, payload))
         order(call, request, &how);
 }
 
@@ -284,6 +290,9 @@ void bridge_serve(struct bridge *b, const struct heard *heard, const struct str 
     arena_init(&arena, tree_bytes(payload));
     err = rpc_read(payload, &arena, &request, &what);
     call = bridged_new(b, heard, reply_to, reply_count, &request);
+    b->about = heard->env.correlation_id;
+    if (call)
+        call->takes_up = b->takes_up && reply_count > 1;
     if (!call)
         refuse(b, heard, request.id, reply_to, reply_count);
     else if (err && call->is_open)
@@ -296,7 +305,7 @@ void bridge_serve(struct bridge *b, const struct heard *heard, const struct str 
         serve(call, &request, payload);
 }
 
-static void serve_again(struct bridged *call)
+void bridged_serve_again(struct bridged *call)
 {
     struct str payload = call->payload;
     CLEANUP(xfreep) char *text [[maybe_unused]] = (char *)(uintptr_t)payload.ptr;
@@ -318,7 +327,7 @@ void bridge_unpark(struct bridge *b)
 
     LIST_FOREACH(call, &b->calls, link)
         if (call->state == BRIDGED_PARKED)
-            serve_again(call);
+            bridged_serve_again(call);
 }
 
 static void fail_parked(struct bridged *call, struct str message)
@@ -348,7 +357,8 @@ void bridge_fail_parked(struct bridge *b)
 static void unwant(struct bridged *call, struct str reason)
 {
     call->is_unwanted = true;
-    if (call->state == BRIDGED_PARKED || call->state == BRIDGED_UNSENT)
+    if (call->state == BRIDGED_PARKED || call->state == BRIDGED_GATED ||
+        call->state == BRIDGED_UNSENT)
         bridged_free(call);
     else if (call->state == BRIDGED_ORDERED && call->order)
         supervisor_cancel(call->bridge->supervisor, call->order, reason);

@@ -12,7 +12,7 @@ enum { CANONICAL_BYTES = 1 << 20 };
 /* clang-format off */
 static const struct str said[OFFER_TYPES][8] = {
     [OFFER_TOOL]     = { S("name"), S("title"), S("description"), S("inputSchema"),
-                         S("outputSchema"), S("annotations") },
+                         S("outputSchema"), S("annotations"), S("authorization") },
     [OFFER_RESOURCE] = { S("uri"), S("name"), S("title"), S("description"), S("mimeType") },
     [OFFER_TEMPLATE] = { S("uriTemplate"), S("name"), S("title"), S("description"), S("mimeType") },
     [OFFER_PROMPT]   = { S("name"), S("title"), S("description"), S("arguments") },

@@ -33,8 +33,10 @@ struct listed {
     struct str key;  /* the name, URI or template, unescaped */
     struct str json; /* as the server wrote it */
     enum pin_verdict verdict;
-    const char *why; /* PIN_DROPPED: static */
-    bool is_held;    /* by verdict and mode: neither listed nor called */
+    const char *why;          /* PIN_DROPPED: static */
+    bool is_held;             /* by verdict and mode: neither listed nor called */
+    bool wants_authorization; /* a tool that says something about that (gate_terms.h) */
+    struct str said;          /* what a pin is compared with */
 };
 
 struct listing; /* all that one server offers */

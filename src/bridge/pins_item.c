@@ -96,5 +96,8 @@ struct listing_item *listing_item_make(enum offer_type type, const struct json *
     if (item->listed.why)
         item->listed.verdict = PIN_DROPPED;
     item->text = str_dup(buf_str(&text));
+    item->listed.said = str_of(item->text);
+    item->listed.wants_authorization =
+        type == OFFER_TOOL && json_find(json, S("authorization"));
     return item;
 }

@@ -23,6 +23,7 @@ struct server_spec *server_spec_new(struct str name)
         .refs = 1,
         .mode = SERVER_SHARED,
         .pin = PIN_HOLD,
+        .gate = { .timeout_ms = GATE_TIMEOUT_MS },
         .idle_ms = 600'000,
         .call_ms = 60'000,
         .open_ms = 30'000,
@@ -245,6 +246,15 @@ static char *url_fault(const struct server_spec *spec)
     return headers_fault(spec);
 }
 
+static char *gate_fault(const struct server_spec *spec)
+{
+    char *why = gate_terms_fault(&spec->gate);
+
+    if (!why && str_eq(spec->gate.delegate, spec->id))
+        return fault("authorization: a server does not decide on calls of its own");
+    return why;
+}
+
 char *server_spec_fault(const struct server_spec *spec)
 {
     char *why;
@@ -260,6 +270,8 @@ char *server_spec_fault(const struct server_spec *spec)
         (spec->instances < 1 || spec->instances > SERVER_INSTANCES_MAX))
         return fault("instances are 1 to %d", SERVER_INSTANCES_MAX);
     why = spec->url.len > 0 ? url_fault(spec) : command_fault(spec);
+    if (!why)
+        why = gate_fault(spec);
     if (why)
         return why;
     for (size_t i = 0; i < spec->root_count; i++) {

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "bridge/gate_terms.h"
 #include "bridge/pins.h"
 #include "mcp/session.h"
 #include "sandbox/sandbox.h"
@@ -60,6 +61,7 @@ struct server_spec {
     size_t instances; /* pooled: so many; per caller: at most; shared: nothing */
     enum mcp_era era;
     enum pin_mode pin;
+    struct gate_terms gate; /* who authorizes calls */
     bool starts_now;  /* not with the first call */
     uint64_t idle_ms; /* without a call before it is stopped; 0: never */
     uint64_t call_ms; /* of one call, until progress begins it anew */

@@ -17,6 +17,7 @@ enum field_kind {
     FIELD_CHOICE, /* an enum */
     FIELD_BOOL,
     FIELD_VARIABLES, /* by name: a text, {"file":…} or {"env":…} */
+    FIELD_GATE,      /* gate_terms.h */
 };
 
 struct spec_field {
@@ -76,6 +77,7 @@ static const struct spec_field fields[] = {
     NUMBER("instances", instances, SERVER_INSTANCES_MAX),
     CHOICE("era",       era, eras),
     CHOICE("pin",       pin, pins),
+    { S("authorization"), FIELD_GATE, AT(gate), SIZE_OF(gate), 0, NULL, 0 },
     { S("start"), FIELD_BOOL, AT(starts_now), SIZE_OF(starts_now), 0, NULL, 0 },
     NUMBER("idle_ms",   idle_ms, FOREVER_MS),
     NUMBER("call_ms",   call_ms, FOREVER_MS),
@@ -183,6 +185,7 @@ static bool field_is_same(const struct server_spec *a, const struct server_spec 
     case FIELD_CHOICE: return number_of(a, field) == number_of(b, field);
     case FIELD_BOOL: return bool_of(a, field) == bool_of(b, field);
     case FIELD_VARIABLES: return variables_are_same(a, b, field);
+    case FIELD_GATE: return gate_terms_are_same(&a->gate, &b->gate);
     }
     return false;
 }
@@ -228,6 +231,18 @@ static void put_variables(struct json_writer *w, const struct server_spec *spec,
     json_object_close(w);
 }
 
+/* What everybody has who says nothing is not said. */
+static void put_gate(struct json_writer *w, const struct server_spec *spec,
+                     const struct spec_field *field)
+{
+    static const struct gate_terms usual = { .timeout_ms = GATE_TIMEOUT_MS };
+
+    if (gate_terms_are_same(&spec->gate, &usual))
+        return;
+    json_key(w, field->key);
+    gate_terms_write(&spec->gate, w);
+}
+
 static void put_field(struct json_writer *w, const struct server_spec *spec,
                       const struct spec_field *field)
 {
@@ -246,6 +261,7 @@ static void put_field(struct json_writer *w, const struct server_spec *spec,
         break;
     case FIELD_BOOL: json_put_bool(w, field->key, bool_of(spec, field)); break;
     case FIELD_VARIABLES: put_variables(w, spec, field); break;
+    case FIELD_GATE: put_gate(w, spec, field); break;
     }
 }
 
@@ -382,8 +398,19 @@ static enum err read_text(struct server_spec *spec, const struct spec_field *fie
     return OK;
 }
 
+static enum err read_gate(struct server_spec *spec, const struct json *json,
+                          char **ret_why)
+{
+    enum err err = gate_terms_read(json, &spec->arena, &spec->gate, ret_why);
+
+    if (!err && !spec->gate.timeout_ms)
+        spec->gate.timeout_ms = GATE_TIMEOUT_MS;
+    return err;
+}
+
+/* *ret_why stays NULL where there is nothing better to say than that it is wrong. */
 static enum err read_field(struct server_spec *spec, const struct spec_field *field,
-                           const struct json *json)
+                           const struct json *json, char **ret_why)
 {
     switch (field->kind) {
     case FIELD_TEXT: return read_text(spec, field, json);
@@ -396,6 +423,7 @@ static enum err read_field(struct server_spec *spec, const struct spec_field *fi
         *(bool *)((char *)spec + field->offset) = json->type == JSON_TRUE;
         return OK;
     case FIELD_VARIABLES: return read_variables(spec, field, json);
+    case FIELD_GATE: return read_gate(spec, json, ret_why);
     }
     return ERR_INVALID;
 }
@@ -430,8 +458,10 @@ static enum err read_object(const struct json *root, struct server_spec *spec,
             *ret_why = complaint(member->key, "is unknown");
             return ERR_INVALID;
         }
-        if (read_field(spec, field, member)) {
-            *ret_why = complaint(member->key, "does not say what it should");
+        *ret_why = NULL;
+        if (read_field(spec, field, member, ret_why)) {
+            if (!*ret_why)
+                *ret_why = complaint(member->key, "does not say what it should");
             return ERR_INVALID;
         }
     }
