@@ -10,9 +10,15 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "cli/input.h"
+#include "json/json.h"
 #include "sandbox/profile.h"
 
-enum { DAY_MS = 24 * 3600 * 1000, INSTANCES = 16, PATH_BYTES = 4096 };
+enum {
+    DAY_MS = 24 * 3600 * 1000,
+    INSTANCES = 16,
+    PATH_BYTES = 4096,
+    GATE_FILE = 64 << 10
+};
 
 /* A spec that is being made; the first complaint counts. */
 struct making {
@@ -70,6 +76,8 @@ static const struct word modes[]    = { { "shared", SERVER_SHARED }, { "per-call
                                         { "pooled", SERVER_POOLED } };
 static const struct word eras[]     = { { "auto", ERA_UNKNOWN }, { "legacy", ERA_LEGACY }, { "modern", ERA_MODERN } };
 static const struct word pins[]     = { { "hold", PIN_HOLD }, { "warn", PIN_WARN }, { "off", PIN_OFF } };
+static const struct word gates[]    = { { "always-allow", GATE_ALWAYS_ALLOW }, { "always-prompt", GATE_ALWAYS_PROMPT },
+                                        { "selective", GATE_SELECTIVE }, { "delegated", GATE_DELEGATED } };
 /* clang-format on */
 
 static uint64_t read_number(struct making *m, const char *option, const char *given,
@@ -217,6 +225,41 @@ static void read_manner(struct making *m, const struct server_options *o)
     spec->starts_now = o->start;
 }
 
+/* Owned by nobody but the spec: all is copied. */
+static void read_gate_file(struct making *m, const char *path)
+{
+    struct server_spec *spec = m->spec;
+    CLEANUP(arena_done) struct arena arena;
+    CLEANUP(buf_done) struct buf text;
+    CLEANUP(xfreep) char *why = NULL;
+    const struct json *root;
+
+    buf_init(&text, GATE_FILE);
+    arena_init(&arena, (size_t)GATE_FILE * 96);
+    if (cli_read_file(path, &text))
+        m->code = CLI_USAGE;
+    else if (json_parse(buf_str(&text), &arena, &root, NULL))
+        complain(m, "--authorization", path, "it is no JSON");
+    else if (gate_terms_read(root, &spec->arena, &spec->gate, &why))
+        complain(m, "--authorization", path, why ? why : "it is too large");
+    if (!spec->gate.timeout_ms)
+        spec->gate.timeout_ms = GATE_TIMEOUT_MS;
+}
+
+static void read_gate(struct making *m, const struct server_options *o)
+{
+    struct gate_terms *gate = &m->spec->gate;
+
+    if (o->authorization)
+        read_gate_file(m, o->authorization);
+    if (o->delegate) {
+        gate->delegate = copy(m, o->delegate);
+        if (gate->mode == GATE_ALWAYS_ALLOW && !o->authorize)
+            gate->mode = GATE_DELEGATED;
+    }
+    READ_WORD(m, "--authorize", o->authorize, gates, gate->mode);
+}
+
 static void read_command(struct making *m, const struct server_options *o, char **words,
                          size_t count)
 {
@@ -284,6 +327,7 @@ int server_options_read(const struct server_options *options, const char *topic,
     read_command(&m, options, words, count);
     read_permit(&m, options);
     read_manner(&m, options);
+    read_gate(&m, options);
     m.spec->variables = read_variables(&m, options);
     m.spec->headers = read_headers(&m, options);
     m.spec->roots = copy_list(&m, &options->roots);

@@ -16,6 +16,7 @@ struct server_options {
     struct cli_list read, write, hosts, env, secrets, headers, roots;
     const char *memory, *processes;
     const char *mode, *instances, *era, *pin, *idle, *timeout;
+    const char *authorize, *delegate, *authorization;
     bool start;
     bool explain, yes;
 };
@@ -42,6 +43,9 @@ struct server_options {
     { "--instances", "N",          "pooled: so many; per-caller: at most",                   CLI_AT(type, what.instances) }, \
     { "--era",       "ERA",        "auto (default), legacy, modern",                         CLI_AT(type, what.era) },       \
     { "--pin",       "HOW",        "what is new or changed: hold (default), warn, off",      CLI_AT(type, what.pin) },       \
+    { "--authorize", "MODE",       "calls: always-allow (default), always-prompt, delegated", CLI_AT(type, what.authorize) }, \
+    { "--delegate",  "ID",         "who decides on them, with --authorize delegated",        CLI_AT(type, what.delegate) },  \
+    { "--authorization", "FILE",   "JSON: mode, delegate, timeout_ms and rules of it",       CLI_AT(type, what.authorization) }, \
     { "--idle",      "TIME",       "stop it after so long without a call; 0: never",         CLI_AT(type, what.idle) },      \
     { "--timeout",   "TIME",       "for one call, until progress begins it anew",            CLI_AT(type, what.timeout) },   \
     { "--start",     NULL,         "start it now, not with the first call",                  CLI_AT(type, what.start) },     \

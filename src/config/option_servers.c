@@ -9,7 +9,31 @@ static const char *const modes[] = { "shared", "per-caller", "pooled", NULL };
 static const char *const eras[] = { "auto", "legacy", "modern", NULL };
 static const char *const pins[] = { "hold", "warn", "off", NULL };
 
+static const char *const gates[] = { "always-allow", "always-prompt", "selective",
+                                     "delegated", NULL };
+static const char *const thens[] = { "allow", "prompt", "delegate", "deny", NULL };
+
 /* clang-format off */
+#define T(member, sort) ROW(struct config_gate_rule, member, sort)
+static const struct option gate_rule_options[] = {
+    { T(tool,      OPTION_TEXT),                                                  .help = "pattern over the names of tools; any when not given" },
+    { T(caller,    OPTION_TEXT),                                                  .help = "pattern over the ids of callers; any when not given" },
+    { T(arguments, OPTION_OBJECT),                                                .help = "conditions on the arguments, as those on a payload in a capability" },
+    { T(then,      OPTION_CHOICE), .is_required = true, .choices = thens,         .help = "what becomes of such a call" },
+};
+#undef T
+static const struct schema gate_rule_schema = SCHEMA(struct config_gate_rule, gate_rule_options, "rule", NULL);
+
+#define T(member, sort) ROW(struct config_authorization, member, sort)
+static const struct option authorization_options[] = {
+    { T(mode,     OPTION_CHOICE), .preset = "always-allow", .choices = gates,     .help = "which calls of its tools somebody must authorize first: none but what tools ask for themselves, all, what the rules say, or all by the delegate" },
+    { T(delegate, OPTION_TEXT),                                                   .help = "participant who alone decides on what is delegated, as long as he is in the room" },
+    { ROW_MS(struct config_authorization, timeout), .preset = "5m", .min = "1s", .max = "24h", .help = "time for a decision; a tool may ask for less" },
+    { T(rules,    OPTION_LIST), .schema = &gate_rule_schema,                      .help = "for mode: selective; the first that fits counts, and what none fits is allowed" },
+};
+#undef T
+static const struct schema authorization_schema = SCHEMA(struct config_authorization, authorization_options, "authorization", NULL);
+
 #define T(member, sort) ROW(struct config_server, member, sort)
 #define MS(member)      ROW_MS(struct config_server, member)
 static const struct option server_options[] = {
@@ -41,6 +65,7 @@ static const struct option server_options[] = {
     { T(instances,    OPTION_COUNT),  .preset = "auto",   .min = "1",     .max = "64", .word = "auto", .help = "how many: per-caller at most (auto is 16), pooled (auto is 4)" },
     { T(era,          OPTION_CHOICE), .preset = "auto",   .choices = eras,                   .help = "revision of MCP: found out, 2025-11-25 and older, or 2026-07-28" },
     { T(pin,          OPTION_CHOICE), .preset = "hold",   .choices = pins,                   .help = "what it offers and nobody has seen, new or changed: held until approved, shown and told, or shown" },
+    { T(authorization, OPTION_SECTION), .schema = &authorization_schema,                     .help = "who authorizes calls of its tools" },
     { T(start,        OPTION_BOOL),   .preset = "false",                                     .help = "start with the gateway, not with the first call" },
     { MS(idle),                       .preset = "10m",    .min = "0",     .max = "876000h",  .help = "time without a call before it is stopped; 0 is never" },
     { MS(timeout),                    .preset = "60s",    .min = "100ms", .max = "24h",      .help = "time for a call; progress begins it anew" },

@@ -200,7 +200,7 @@ static void put_option(struct spot spot, const struct option *option, const void
     if (option->kind == OPTION_SECTION)
         put_schema((struct spot){ .out = spot.out,
                                   .indent = spot.indent + 2,
-                                  .is_commented = true },
+                                  .is_commented = spot.is_commented },
                    option->schema, field);
 }
 

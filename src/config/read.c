@@ -25,6 +25,7 @@ _Static_assert(offsetof(struct config_token, name) == offsetof(struct entry, nam
 _Static_assert(offsetof(struct config_profile, name) == offsetof(struct entry, name));
 _Static_assert(offsetof(struct config_server, name) == offsetof(struct entry, name));
 _Static_assert(offsetof(struct config_policy_row, name) == offsetof(struct entry, name));
+_Static_assert(offsetof(struct config_gate_rule, name) == offsetof(struct entry, name));
 _Static_assert(offsetof(struct config_mcp_file, name) == offsetof(struct entry, name));
 
 #define FAIL(reader, where, ...) \

@@ -24,6 +24,38 @@ enum config_server_mode {
 enum config_era { CONFIG_ERA_AUTO, CONFIG_ERA_LEGACY, CONFIG_ERA_MODERN };
 enum config_pin { CONFIG_PIN_HOLD, CONFIG_PIN_WARN, CONFIG_PIN_OFF };
 
+enum config_gate {
+    CONFIG_GATE_ALWAYS_ALLOW,
+    CONFIG_GATE_ALWAYS_PROMPT,
+    CONFIG_GATE_SELECTIVE,
+    CONFIG_GATE_DELEGATED
+};
+enum config_then {
+    CONFIG_THEN_ALLOW,
+    CONFIG_THEN_PROMPT,
+    CONFIG_THEN_DELEGATE,
+    CONFIG_THEN_DENY
+};
+
+/* Who authorizes calls of its tools. */
+struct config_gate_rule {
+    struct config_mark mark;
+    struct str name; /* "" */
+    struct str tool, caller;
+    struct str arguments; /* JSON, or "" */
+    enum config_then then;
+};
+struct config_gate_rules {
+    const struct config_gate_rule *items;
+    size_t count;
+};
+struct config_authorization {
+    enum config_gate mode;
+    struct str delegate;
+    uint64_t timeout_ms;
+    struct config_gate_rules rules;
+};
+
 /* NAME: VALUE, where the value is a text, file:PATH or env:NAME. */
 struct config_pair {
     struct config_mark mark;
@@ -61,6 +93,7 @@ struct config_server {
     size_t instances;
     enum config_era era;
     enum config_pin pin;
+    struct config_authorization authorization;
     bool start; /* now, not with the first call */
     uint64_t idle_ms, timeout_ms, open_timeout_ms;
     struct config_strs capabilities; /* besides the profile `bridge` */

@@ -23,7 +23,11 @@ _Static_assert((int)CONFIG_SANDBOX_OFF == (int)SANDBOX_OFF &&
                    (int)CONFIG_ERA_MODERN == (int)ERA_MODERN &&
                    (int)CONFIG_ERA_LEGACY == (int)ERA_LEGACY &&
                    (int)CONFIG_PIN_OFF == (int)PIN_OFF &&
-                   (int)CONFIG_PIN_WARN == (int)PIN_WARN,
+                   (int)CONFIG_PIN_WARN == (int)PIN_WARN &&
+                   (int)CONFIG_GATE_DELEGATED == (int)GATE_DELEGATED &&
+                   (int)CONFIG_GATE_SELECTIVE == (int)GATE_SELECTIVE &&
+                   (int)CONFIG_THEN_DENY == (int)GATE_DENY &&
+                   (int)CONFIG_THEN_DELEGATE == (int)GATE_DELEGATE,
                "the words of servers have one order");
 
 /* --- texts, copied: a spec outlives its configuration --- */
@@ -130,6 +134,26 @@ static void take_place(struct server_spec *spec, const struct config_server *ser
                                          keep(spec, server->oauth_scopes) };
 }
 
+static void take_gate(struct server_spec *spec, const struct config_authorization *said)
+{
+    size_t count = said->rules.count;
+    struct gate_rule *rules =
+        arena_alloc(&spec->arena, (count ? count : 1) * sizeof(*rules));
+
+    for (size_t i = 0; rules && i < count; i++)
+        rules[i] = (struct gate_rule){
+            .tool = keep(spec, said->rules.items[i].tool),
+            .caller = keep(spec, said->rules.items[i].caller),
+            .arguments = keep(spec, said->rules.items[i].arguments),
+            .then = (enum gate_then)said->rules.items[i].then,
+        };
+    spec->gate = (struct gate_terms){ .mode = (enum gate_mode)said->mode,
+                                      .delegate = keep(spec, said->delegate),
+                                      .timeout_ms = said->timeout_ms,
+                                      .rules = rules,
+                                      .rule_count = rules ? count : 0 };
+}
+
 static struct server_spec *spec_of(const struct config_server *server)
 {
     struct server_spec *spec = server_spec_new(server->name);
@@ -140,6 +164,7 @@ static struct server_spec *spec_of(const struct config_server *server)
     spec->instances = server->instances;
     spec->era = (enum mcp_era)server->era;
     spec->pin = (enum pin_mode)server->pin;
+    take_gate(spec, &server->authorization);
     spec->starts_now = server->start;
     spec->idle_ms = server->idle_ms;
     spec->call_ms = server->timeout_ms;

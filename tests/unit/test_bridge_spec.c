@@ -24,6 +24,8 @@ static const struct str full = S(
     "\"hosts\":[\"h\"],\"read\":[\"/r\"],\"write\":[],\"roots\":[\"file:///r\"],"
     "\"memory\":1,\"processes\":2,\"files\":3,\"file_bytes\":4,\"cpu\":5,\"uid\":6,"
     "\"gid\":7,\"mode\":\"pooled\",\"instances\":2,\"era\":\"modern\",\"pin\":\"warn\","
+    "\"authorization\":{\"mode\":\"selective\",\"delegate\":\"dan\",\"timeout_ms\":1000,"
+    "\"rules\":[{\"tool\":\"t\",\"arguments\":{\"a\":1},\"then\":\"delegate\"}]},"
     "\"start\":true,\"idle_ms\":8,\"call_ms\":9,\"open_ms\":10,\"backoff_min_ms\":11,"
     "\"backoff_max_ms\":12,\"max_waiting\":13,\"max_message\":14,\"max_log\":15}");
 
@@ -73,6 +75,11 @@ TEST(every_difference_counts)
         { "pooled", "per-caller" },
         { "modern", "auto" },
         { "warn", "hold" },
+        { "\"dan\"", "\"eva\"" },
+        { "\"timeout_ms\":1000", "\"timeout_ms\":1001" },
+        { "\"tool\":\"t\"", "\"tool\":\"u\"" },
+        { "{\"a\":1}", "{\"a\":2}" },
+        { "\"then\":\"delegate\"", "\"then\":\"deny\"" },
         { "true", "false" },
         { "\"max_log\":15", "\"max_log\":16" },
     };
@@ -104,6 +111,9 @@ TEST(what_is_wrong_is_said)
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"instances\":65}"), "\"instances\" does not say what it should" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"start\":1}"), "\"start\" does not say what it should" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"env\":{\"A\":{\"x\":\"y\"}}}"), "\"env\" does not say what it should" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"authorization\":{\"mode\":\"delegated\"}}"), "authorization: mode delegated needs a delegate" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"authorization\":{\"mode\":\"x\"}}"), "authorization: mode is always-allow, always-prompt, selective or delegated" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"authorization\":{\"mode\":\"delegated\",\"delegate\":\"a\"}}"), "authorization: a server does not decide on calls of its own" },
         { S("{\"name\":\"\",\"topic\":\"r\",\"command\":[\"a\"]}"), "the name of a server has 1 to 64 letters, digits, _ . -" },
         { S("{\"name\":\"../a\",\"topic\":\"r\",\"command\":[\"a\"]}"), "the name of a server has 1 to 64 letters, digits, _ . -" },
         { S("{\"name\":\"a\",\"command\":[\"a\"]}"), "a server needs a topic" },

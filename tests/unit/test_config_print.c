@@ -35,6 +35,9 @@ TEST(what_is_printed_reads_the_same)
           " type: human, admin: true }, b: { capabilities: x, admin: false } }"),
         S("profiles: { z: { capabilities: [a, { kind: 'mcp/*', payload: { p: { a: [1, ~, \"1\","
           " '!x\"\\'], e: {}, f: [] } } }, { kind: é, payload: true }] } }"),
+        S("servers: { a: { topic: r, command: [c], authorization: { mode: selective, delegate: d,"
+          " timeout: 7s, rules: [{ tool: t, arguments: { a: [1, ~, '1'] }, then: deny },"
+          " { caller: c, then: delegate }] } } }"),
         S("limits: { envelope: 1025, outbox: 2051, outbox_soft: 1KiB, depth: 1,"
           " rate_messages: 0, rate_bytes: 3/s, burst: 100ms, rate_strikes: 1,"
           " connections: 1, connections_per_participant: 1, head: 1MiB, body: 1GiB,"

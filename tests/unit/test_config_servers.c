@@ -101,6 +101,42 @@ TEST(everything_can_be_said_of_a_server)
     config_free(config);
 }
 
+TEST(who_authorizes_calls_is_said_in_rules)
+{
+    struct config *config =
+        parse(S("servers:\n"
+                "  a: { topic: r, command: [a] }\n"
+                "  b:\n"
+                "    topic: r\n"
+                "    command: [b]\n"
+                "    authorization:\n"
+                "      mode: selective\n"
+                "      delegate: dan\n"
+                "      timeout: 90s\n"
+                "      rules:\n"
+                "        - { tool: 'read_*', then: allow }\n"
+                "        - caller: bot\n"
+                "          arguments: { path: '/srv/*', n: [1, 2], deep: { x: true } }\n"
+                "          then: delegate\n"));
+    const struct config_authorization *a = &config->servers.items[0].authorization;
+    const struct config_authorization *b = &config->servers.items[1].authorization;
+
+    CHECK_INT(a->mode, CONFIG_GATE_ALWAYS_ALLOW);
+    CHECK_INT(a->timeout_ms, 300'000);
+    CHECK_INT(a->rules.count, 0);
+    CHECK_INT(b->mode, CONFIG_GATE_SELECTIVE);
+    CHECK_STR(b->delegate, S("dan"));
+    CHECK_INT(b->timeout_ms, 90'000);
+    CHECK_INT(b->rules.count, 2);
+    CHECK_STR(b->rules.items[0].tool, S("read_*"));
+    CHECK_STR(b->rules.items[0].caller, S(""));
+    CHECK_INT(b->rules.items[0].then, CONFIG_THEN_ALLOW);
+    CHECK_STR(b->rules.items[1].arguments,
+              S("{\"path\":\"/srv/*\",\"n\":[1,2],\"deep\":{\"x\":true}}"));
+    CHECK_INT(b->rules.items[1].then, CONFIG_THEN_DELEGATE);
+    config_free(config);
+}
+
 TEST(what_is_not_said_follows_from_what_is)
 {
     /* clang-format off */
@@ -139,6 +175,11 @@ TEST(what_is_wrong_with_a_server_is_said)
         struct str yaml;
         const char *message;
     } cases[] = {
+        { S("{ topic: r, command: [a], authorization: { mode: maybe } }"), "mode must be one of always-allow, always-prompt, selective, delegated, not \"maybe\"" },
+        { S("{ topic: r, command: [a], authorization: { timeout: 25h } }"), "timeout must be between 1s and 24h, not \"25h\"" },
+        { S("{ topic: r, command: [a], authorization: { rules: [{ tool: x }] } }"), "rule needs \"then\"" },
+        { S("{ topic: r, command: [a], authorization: { rules: [{ then: deny, arguments: x }] } }"), "arguments must be a mapping, not \"x\"" },
+        { S("{ topic: r, command: [a], authorization: { rules: [{ then: deny, tools: x }] } }"), "unknown key \"tools\" (did you mean \"tool\"?)" },
         { S("{ command: [a] }"),                       "server needs \"topic\"" },
         { S("{ topic: r }"),                           "server needs \"command\" or \"url\"" },
         { S("{ topic: r, command: [a], url: 'http://a' }"), "server has both \"command\" and \"url\"" },
