@@ -2,7 +2,7 @@
 // An MCP server of the legacy line on its standard streams that offers what it is told to.
 //
 //   node offering-server.mjs '{"name":"a", "tools":["x"], "resources":["doc://1"], "templates":["doc://{n}"],
-//                              "prompts":["p"], "page":2}'
+//                              "prompts":["p"], "page":2, "authorization":{"x":{"required":true}}}'
 //       tool who        its name, its pid, and the arguments
 //       tool links      a resource_link and an embedded resource of its first resource
 //       tool touch      tells those who subscribed that its first resource has changed
@@ -13,7 +13,7 @@
 // Lists come in pages of `page` items; completions are the value with 1 and 2 behind it.
 import readline from 'node:readline';
 
-const { name, tools = [], resources = [], templates = [], prompts = [], page = 1000 } = JSON.parse(process.argv[2]);
+const { name, tools = [], resources = [], templates = [], prompts = [], page = 1000, authorization = {} } = JSON.parse(process.argv[2]);
 const offered = ['who', 'links', 'touch', 'grow', 'shout', 'heard', ...tools];
 const described = new Map();
 const heard = [];
@@ -29,7 +29,8 @@ function pageOf(member, items, { cursor } = {}) {
     return { [member]: items.slice(from, from + page), ...more };
 }
 
-const tool = (key) => ({ name: key, description: described.get(key) ?? `${key} of ${name}`, inputSchema: { type: 'object' } });
+const tool = (key) => ({ name: key, description: described.get(key) ?? `${key} of ${name}`, inputSchema: { type: 'object' },
+                        ...(authorization[key] ? { authorization: authorization[key] } : {}) });
 
 const called = {
     who: (args) => text({ name, pid: process.pid, args }),
