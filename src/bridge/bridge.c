@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bridge/bridge.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -618,6 +619,7 @@ struct bridge *bridge_new(const struct bridge_setup *setup)
     b->is_gated = b->spec->gate.mode != GATE_ALWAYS_ALLOW || b->spec->gate.delegate.len;
     b->gate = gate_new();
     b->rules = gate_rules_new(&b->spec->gate);
+    assert(b->rules); /* whoever made the spec has looked: server_spec_fault() */
     return b;
 }
 

@@ -464,7 +464,7 @@ enum method_verdict bridge_method(struct bridge *b, struct str caller,
     struct ask ask = { b, caller, request, ret_reply, ret };
     const struct method *m = find_method(request->method);
 
-    if (is_gate_method(request->method)) {
+    if (m == &others && is_gate_method(request->method)) {
         gate_method(b, caller, request, ret_reply);
         return METHOD_ANSWERED;
     }

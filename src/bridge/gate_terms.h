@@ -5,6 +5,9 @@
  * more, never for less.
  *
  *     caller, tool, arguments ─► gate_rules_judge ─► allow, prompt, delegate, deny
+ *
+ * Arguments that can be read in two ways fit a rule that does not allow, and never one
+ * that does.
  */
 #pragma once
 

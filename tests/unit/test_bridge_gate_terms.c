@@ -104,6 +104,50 @@ TEST(of_the_rules_the_first_that_fits_counts)
                   c->then);
 }
 
+/* What the server makes of them nobody knows. */
+TEST(arguments_that_can_be_read_in_two_ways_fit_what_does_not_allow)
+{
+    static const struct {
+        const char *arguments;
+        bool fits; /* a rule that denies */
+    } cases[] = {
+        { "{\"target\":\"production\",\"deep\":{\"x\":1}}", true },
+        { "{\"target\":\"production\",\"Target\":\"x\",\"deep\":{\"x\":1}}", true },
+        { "{\"Target\":\"production\",\"deep\":{\"x\":1}}", true },
+        { "{\"target\":[\"production\"],\"deep\":{\"x\":1}}", true },
+        { "{\"target\":\"production\",\"deep\":{\"x\":1},\"DEEP\":{}}", true },
+        { "{\"target\":\"production\",\"deep\":[{\"x\":1}]}", true },
+        { "{\"target\":\"staging\",\"deep\":{\"x\":1}}", false },
+        { "{\"target\":\"production\",\"deep\":{\"x\":2}}", false },
+        { "{\"target\":\"production\",\"deep\":{}}", false },
+        { "{\"target\":\"production\"}", false },
+        { "{}", false },
+    };
+    static const struct str condition =
+        S("{\"target\":\"production\",\"deep\":{\"x\":1}}");
+    struct gate_rule rules[] = { { .arguments = condition, .then = GATE_DENY } };
+    struct gate_terms terms = { GATE_SELECTIVE, S("dan"), 0, rules, 1 };
+
+    FOR_EACH_CASE(c, cases) {
+        for (int then = GATE_PROMPT; then <= GATE_DENY; then++) {
+            rules[0].then = (enum gate_then)then;
+            CHECK_INT(judge(&terms, "ann", "t", c->arguments, "{}").ruling.then,
+                      c->fits ? rules[0].then : GATE_ALLOW);
+        }
+    }
+}
+
+TEST(a_text_that_is_too_long_to_compare_is_doubtful)
+{
+    static char arguments[2 * 16 * 1024];
+    static const struct gate_rule rules[] = { { .arguments = S("{\"path\":\"/etc/*\"}"),
+                                                .then = GATE_DENY } };
+    static const struct gate_terms terms = { GATE_SELECTIVE, S(""), 0, rules, 1 };
+
+    (void)snprintf(arguments, sizeof(arguments), "{\"path\":\"/etc/%0*d\"}", 20'000, 7);
+    CHECK_INT(judge(&terms, "ann", "t", arguments, "{}").ruling.then, GATE_DENY);
+}
+
 TEST(a_tool_asks_for_more_and_never_for_less)
 {
     static const struct gate_rule allow[] = { { .then = GATE_ALLOW } };
