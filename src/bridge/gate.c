@@ -467,6 +467,8 @@ static void put_pending(struct json_writer *w, const struct gate_pending *pendin
 {
     json_object_open(w);
     json_put_str(w, S("authorizationId"), pending->id);
+    if (pending->announcement)
+        json_put_str(w, S("announcement"), str_of(pending->announcement));
     json_put_str(w, S("tool"), pending->tool);
     if (pending->arguments.len <= GATE_KEPT_BYTES)
         put_arguments(w, pending->arguments);

@@ -152,14 +152,14 @@ test('validUntil: the same call is not asked about again, until it is revoked', 
     assert.ok(textOf(await answered(bot, sent)));
     assert.ok(textOf(await answered(bot, call(bot, 'who', { b: 2, a: 1 }))));
     await waits(bot, call(bot, 'who', { a: 1, b: 3 }), { by: ann });
-    const other = call(eva, 'who', { a: 1, b: 2 });
-    await waits(eva, other);
+    const other = await waits(eva, call(eva, 'who', { a: 1, b: 2 }));
     const { result } = await ask(eva, 'authorization/list');
     assert.deepEqual(result.authorizations, [{
         authorizationId: id, tool: 'who', arguments: { a: 1, b: 2 }, requester: 'bot', decision: 'approve',
         decidedBy: 'ann', reason: 'fine', validUntil, uses: 2,
     }]);
     assert.deepEqual(result.pending.map((one) => [one.requester, one.arguments.b]), [['bot', 3], ['eva', 2]]);
+    assert.deepEqual([result.pending[1].authorizationId, result.pending[1].announcement], [other.asked.payload.params.id, other.asked.id]);
     assert.deepEqual((await ask(eva, 'authorization/revoke', { authorizationId: id })).result, {});
     assert.equal((await ask(eva, 'authorization/revoke', { authorizationId: id })).error.code, -32602);
     const again = call(bot, 'who', { a: 1, b: 2 });

@@ -457,18 +457,19 @@ TEST(a_list_tells_what_is_pending_and_what_counts)
     CHECK_STR(buf_str(&out), S("{\"pending\":[],\"authorizations\":[]}"));
     decide_until(gate, &deploy, S("approve"), NOON + HOUR);
     call.proposer = S("eve");
-    (void)add(gate, &call, "k", "dan");
+    gate_announced(add(gate, &call, "k", "dan"), S("n1"));
     buf_clear(&out);
     CHECK_INT(gate_put_list(gate, S(""), 1 << 15, at(2000), &out), OK);
-    CHECK_STR(buf_str(&out),
-              S("{\"pending\":[{\"authorizationId\":\"k\",\"tool\":\"deploy\","
-                "\"arguments\":{\"a\":1},\"requester\":\"bot\",\"proposer\":\"eve\","
-                "\"reason\":\"why\",\"delegate\":\"dan\","
-                "\"expiresAt\":\"1970-02-11T16:01:00.000Z\"}],"
-                "\"authorizations\":[{\"authorizationId\":\"i\",\"tool\":\"deploy\","
-                "\"arguments\":{\"a\":1},\"requester\":\"bot\",\"decision\":\"approve\","
-                "\"decidedBy\":\"ann\",\"reason\":\"\","
-                "\"validUntil\":\"1970-02-11T17:00:00.000Z\",\"uses\":1}]}"));
+    CHECK_STR(
+        buf_str(&out),
+        S("{\"pending\":[{\"authorizationId\":\"k\",\"announcement\":\"n1\",\"tool\":\"deploy\","
+          "\"arguments\":{\"a\":1},\"requester\":\"bot\",\"proposer\":\"eve\","
+          "\"reason\":\"why\",\"delegate\":\"dan\","
+          "\"expiresAt\":\"1970-02-11T16:01:00.000Z\"}],"
+          "\"authorizations\":[{\"authorizationId\":\"i\",\"tool\":\"deploy\","
+          "\"arguments\":{\"a\":1},\"requester\":\"bot\",\"decision\":\"approve\","
+          "\"decidedBy\":\"ann\",\"reason\":\"\","
+          "\"validUntil\":\"1970-02-11T17:00:00.000Z\",\"uses\":1}]}"));
     buf_clear(&out);
     CHECK_INT(gate_put_list(gate, S("x"), 1 << 15, at(2000), &out), ERR_INVALID);
     gate_free(gate);
