@@ -167,7 +167,7 @@ void proposals_refused(struct occupant *o, const struct refused *refused)
 struct listed {
     struct str id, proposer, created, expires;
     struct kind kind;
-    struct json_span envelope;
+    struct json_span envelope, approvals;
     uint32_t needed, given;
 };
 
@@ -178,14 +178,13 @@ static bool read_listed(struct occupant *o, struct json_span item, struct listed
     struct json_span kind = {};
     struct json_span created = {};
     struct json_span expires = {};
-    struct json_span approvals = {};
 
     *ret = (struct listed){};
     if (!PICK(item, { S("id"), &id }, { S("proposer"), &proposer }, { S("kind"), &kind },
               { S("created"), &created }, { S("expires"), &expires },
-              { S("envelope"), &ret->envelope }, { S("approvals"), &approvals }))
+              { S("envelope"), &ret->envelope }, { S("approvals"), &ret->approvals }))
         return false;
-    (void)approvals_read(approvals, &ret->needed, &ret->given);
+    (void)approvals_read(ret->approvals, &ret->needed, &ret->given);
     ret->id = pick_text(id, &o->scratch);
     ret->proposer = pick_text(proposer, &o->scratch);
     ret->created = pick_text(created, &o->scratch);
@@ -256,6 +255,7 @@ static void list_one(struct occupant *o, struct json_span item, enum welcome_typ
     entry->is_listed = true;
     if (listed.needed)
         (void)proposals_count(entry, listed.needed, listed.given);
+    approvals_name(entry, listed.approvals, &o->scratch);
     proposals_date(o, entry, created_ms, proposals_expiry(o, listed.expires, created_ms));
     if (entry->proposed.state != PROPOSED_OPEN && type == WELCOME_FIRST)
         proposals_reopen(o, entry);

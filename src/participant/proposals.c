@@ -34,6 +34,7 @@ static void entry_free(struct proposals *ps, struct entry *entry)
     list_remove(&entry->news);
     ps->bytes -= entry->bytes;
     free(entry->verdict);
+    free(entry->approvers);
     free(entry);
 }
 

@@ -36,6 +36,8 @@ struct proposed {
     struct str by;
     uint64_t created_ms, expires_ms;
     uint32_t needed, given; /* approvals; needed 0: the gateway has not said */
+    const struct str *approvers;
+    size_t approver_count;
     enum proposed_state state;
     bool is_mine;
     struct link link; /* oldest first */

@@ -32,6 +32,7 @@ void proposals_welcome(struct occupant *o, struct json_span list, enum welcome_t
 struct tidings {
     struct str id, by, reason;
     uint32_t needed, given; /* needed 0: it does not say */
+    struct json_span approvals;
     enum proposed_state state;
 };
 enum err tidings_read(struct json_span payload, struct arena *arena, struct tidings *ret,

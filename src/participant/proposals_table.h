@@ -35,6 +35,7 @@ struct entry {
     bool is_partial;          /* its envelope is not known */
     bool is_listed;           /* in the welcome that is being read */
     char *verdict;            /* by, and the reason for it */
+    struct str *approvers;    /* of `proposed`, with their texts */
     char decision[ASK_ID];    /* ours, which may still be refused */
     size_t decision_len;      /* 0: none */
     struct link group;        /* closed, or open authorizations */
@@ -87,6 +88,9 @@ void proposals_tell_later(struct occupant *o, struct entry *entry);
 /* {"needed":…,"given":…,…}, as the gateway tells of them. False: it is none. */
 bool approvals_read(struct json_span approvals, uint32_t *ret_needed,
                     uint32_t *ret_given);
+
+/* {…,"by":["ann"]}: who has. */
+void approvals_name(struct entry *entry, struct json_span approvals, struct arena *texts);
 
 /* on_proposal for what has changed. */
 void proposals_tell(struct occupant *o);

@@ -75,6 +75,7 @@ enum err tidings_read(struct json_span payload, struct arena *arena, struct tidi
         return malformed(S("payload.state"), ret_field);
     if (pick_is_there(approvals) && !approvals_read(approvals, &ret->needed, &ret->given))
         return malformed(S("payload.approvals"), ret_field);
+    ret->approvals = approvals;
     return OK;
 }
 
@@ -91,6 +92,7 @@ void proposals_take(struct occupant *o, const struct tidings *tidings)
         return;
     p = &entry->proposed;
     is_new = tidings->needed && proposals_count(entry, tidings->needed, tidings->given);
+    approvals_name(entry, tidings->approvals, &o->scratch);
     if (tidings->state == PROPOSED_OPEN) {
         if (is_new && p->state == PROPOSED_OPEN)
             proposals_tell_later(o, entry);
