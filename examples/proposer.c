@@ -71,6 +71,7 @@ static void on_progress(struct moot *m, void *user, const struct moot_progress *
     case MOOT_TAKEN_UP: example_line("taken up by ", progress->by); break;
     case MOOT_AUTHORIZING: example_line("to be authorized: ", progress->message); break;
     case MOOT_UNDERWAY: example_line("under way: ", progress->message); break;
+    case MOOT_APPROVED: example_line("approved by ", progress->by); break;
     }
 }
 

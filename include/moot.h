@@ -119,7 +119,12 @@ struct moot_proposal {
     const char *by;     /* who decided; NULL while open */
     uint64_t created_ms, expires_ms; /* since 1970 */
     enum moot_proposal_state state;
-    bool is_mine; /* made by our own participant id: not ours to decide */
+    bool is_mine;           /* made by our own participant id: not ours to decide */
+    uint32_t needed, given; /* approvals, as the gateway counts; needed 0: not known */
+    const char *const *approvers;
+    size_t approver_count;
+    const char *authorization_id; /* what its owner calls it; NULL of a proposal */
+    const char *asked; /* of an authorization: whose answer counts; NULL: anybody's */
 };
 
 /* What was dropped: because it was malformed, or pretended to be what it is not. */
@@ -279,6 +284,7 @@ enum moot_stage {
     MOOT_TAKEN_UP,    /* `by` has fulfilled the proposal: the answer is under way */
     MOOT_AUTHORIZING, /* its owner asks somebody first */
     MOOT_UNDERWAY,    /* `done` of `total` (0: not known), `message` */
+    MOOT_APPROVED,    /* `by` is for the proposal: `done` of `total` that are needed */
 };
 
 struct moot_progress {
@@ -361,6 +367,8 @@ struct moot_decision {
     uint32_t timeout_ms;
     moot_on_done *on_done;
     void *user;
+    uint64_t valid_until_ms; /* of an authorization: its owner is not to ask again about
+                              * the same call before, since 1970; 0: this once */
 };
 MOOT_API enum moot_err moot_fulfil(struct moot *m, const struct moot_decision *decision);
 
@@ -369,6 +377,10 @@ MOOT_API enum moot_err moot_reject(struct moot *m, const struct moot_decision *d
 
 /* mcp/approve: a voice for it, where several are needed; calls nothing. */
 MOOT_API enum moot_err moot_approve(struct moot *m, const struct moot_decision *decision);
+
+/* Of an authorization: lets `to` decide instead. Its owner asks him, or everybody. */
+MOOT_API enum moot_err moot_delegate(struct moot *m,
+                                     const struct moot_decision *decision);
 
 /* --- serving MCP ------------------------------------------------------------------- */
 

@@ -90,6 +90,9 @@ static void tell_progress(struct session *session, const struct moot_progress *p
         session_tell(session, "%s asks whether it may", buf_cstr(&by));
         break;
     case MOOT_UNDERWAY: show_progress(session, p); break;
+    case MOOT_APPROVED:
+        session_tell(session, "%s approves: %g of %g", buf_cstr(&by), p->done, p->total);
+        break;
     }
     buf_done(&by);
 }

@@ -48,6 +48,7 @@ static enum moot_stage public_stage(enum ask_stage stage)
     case ASK_TAKEN_UP: return MOOT_TAKEN_UP;
     case ASK_AUTHORIZING: return MOOT_AUTHORIZING;
     case ASK_UNDERWAY: return MOOT_UNDERWAY;
+    case ASK_APPROVED: return MOOT_APPROVED;
     }
     return MOOT_UNDERWAY;
 }
@@ -295,6 +296,7 @@ static enum moot_err decide(struct moot *m, const struct moot_decision *decision
         .params = str_of(decision->params),
         .reason = str_of(decision->reason),
         .timeout_ms = decision->timeout_ms,
+        .valid_until_ms = decision->valid_until_ms,
         .ops = ops_of(ticket),
         .user = ticket,
     };
@@ -317,6 +319,11 @@ enum moot_err moot_reject(struct moot *m, const struct moot_decision *decision)
 enum moot_err moot_approve(struct moot *m, const struct moot_decision *decision)
 {
     return decide(m, decision, occupant_approve);
+}
+
+enum moot_err moot_delegate(struct moot *m, const struct moot_decision *decision)
+{
+    return decide(m, decision, occupant_delegate);
 }
 
 bool moot_next_proposal(const struct moot *m, size_t *at, struct moot_proposal *ret)

@@ -120,6 +120,12 @@ void view_proposal(struct arena *arena, const struct proposed *proposed,
         .expires_ms = proposed->expires_ms,
         .state = view_state(proposed->state),
         .is_mine = proposed->is_mine,
+        .needed = proposed->needed,
+        .given = proposed->given,
+        .approver_count = proposed->approver_count,
+        .authorization_id = view_text_or_null(arena, proposed->authorization_id),
+        .asked = view_text_or_null(arena, proposed->asked),
     };
     ret->to = view_texts(arena, proposed->to, &ret->to_count);
+    ret->approvers = view_texts(arena, proposed->approvers, &ret->approver_count);
 }

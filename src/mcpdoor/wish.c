@@ -314,6 +314,7 @@ static void on_progress(void *user, const struct progress *progress)
         wish->changed_ms = wish_now(wish).wall_ms;
         break;
     case ASK_UNDERWAY: break; /* its own words go out: wish_hear() */
+    case ASK_APPROVED: break;
     }
 }
 

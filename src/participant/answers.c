@@ -151,6 +151,16 @@ static bool is_denial(const struct call *call, const struct rpc_error *error)
            (call->is_provisional || error->names_authorization);
 }
 
+static struct str decider(const struct occupant *o, const struct heard *heard,
+                          const struct rpc_error *error)
+{
+    struct str by = error->decided_by;
+
+    if (!by.len || by.len > KIND_MAX_BYTES || envelope_has_control(by))
+        by = authorizations_decider(o, heard->env.correlation_id, heard->env.from);
+    return by.len ? by : heard->env.from;
+}
+
 static void finish_error(struct occupant *o, struct call *call, const struct heard *heard,
                          struct json_span json)
 {
@@ -166,6 +176,7 @@ static void finish_error(struct occupant *o, struct call *call, const struct hea
     end.message = error.message;
     if (is_denial(call, &error)) {
         end.type = ASK_DENIED;
+        end.by = decider(o, heard, &error);
         end.error = S("denied");
         end.message = error.reason.len ? error.reason : error.message;
     }
@@ -252,6 +263,25 @@ void calls_watch(struct occupant *o, const struct heard *heard)
         call_take_up(o, call, env);
         call_progress(call, &progress);
     }
+}
+
+void calls_counted(struct occupant *o, struct str id)
+{
+    const struct proposed *p;
+    struct call *call;
+
+    calls_tell_proposed(o);
+    call = calls_find(o->calls, id);
+    p = occupant_find_proposal(o, id);
+    if (!call || call->terms.stage != CALL_PROPOSED || !p)
+        return;
+    call_progress(
+        call, &(struct progress){
+                  .type = ASK_APPROVED,
+                  .by = p->approver_count ? p->approvers[p->approver_count - 1] : S(""),
+                  .done = p->given,
+                  .total = p->needed,
+              });
 }
 
 /* --- progress --- */

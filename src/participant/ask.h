@@ -40,7 +40,13 @@ struct outcome {
     struct json_span json; /* result, error or details; text.ptr NULL: none */
 };
 
-enum ask_stage { ASK_PROPOSED, ASK_TAKEN_UP, ASK_AUTHORIZING, ASK_UNDERWAY };
+enum ask_stage {
+    ASK_PROPOSED,
+    ASK_TAKEN_UP,
+    ASK_AUTHORIZING,
+    ASK_UNDERWAY,
+    ASK_APPROVED, /* `done` of `total` have approved the proposal, the last one `by` */
+};
 
 struct progress {
     enum ask_stage type;
@@ -148,6 +154,8 @@ struct deciding {
     struct str params; /* edited; "": as proposed */
     struct str reason;
     uint64_t timeout_ms;
+    uint64_t valid_until_ms; /* of an authorization: it holds for the same call until
+                              * then, wall clock; 0: for this call alone */
     struct ask_ops ops;
     void *user;
 };
@@ -157,3 +165,6 @@ enum err occupant_reject(struct occupant *o, const struct deciding *deciding,
                          struct moment now, const char **ret_why);
 enum err occupant_approve(struct occupant *o, const struct deciding *deciding,
                           struct moment now, const char **ret_why);
+/* Of an authorization: `to` is to decide instead of us. */
+enum err occupant_delegate(struct occupant *o, const struct deciding *deciding,
+                           struct moment now, const char **ret_why);

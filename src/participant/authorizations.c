@@ -6,6 +6,9 @@
  *     owner ── notifications/authorization/request (id n) ──► open
  *     somebody ── authorization/respond, correlation_id n ──► approved, denied
  *     owner ── the final response to the call ──────────────► likewise
+ *
+ * An announcement to one participant is for him to answer. One that is made again, to
+ * somebody else, takes the place of the former.
  */
 #include "base/buf.h"
 #include "participant/occupant_priv.h"
@@ -37,6 +40,22 @@ static void enter(struct occupant *o, const struct heard *heard, struct proposed
     buf_done(&params);
 }
 
+/* Its owner has asked for the same before. */
+static void replace(struct occupant *o, const struct proposed *p)
+{
+    static const struct ruling asked_again = { .state = PROPOSED_WITHDRAWN };
+    struct entry *entry;
+
+    LIST_FOREACH(entry, &o->proposals->authorizations, group)
+        if (str_eq(entry->proposed.owner, p->owner) &&
+            str_eq(entry->proposed.authorization_id, p->authorization_id)) {
+            struct ruling ruling = asked_again;
+
+            ruling.by = p->owner;
+            proposals_close(o, entry, &ruling);
+        }
+}
+
 static void hear_request(struct occupant *o, const struct heard *heard,
                          struct arena *texts)
 {
@@ -64,13 +83,25 @@ static void hear_request(struct occupant *o, const struct heard *heard,
         return;
     p.to = &p.owner;
     p.to_count = 1;
+    if (heard->env.to_count == 1)
+        p.asked = heard->env.to[0];
     p.reason = pick_text(reason, texts);
     p.expires_ms = proposals_expiry(o, pick_text(expires, texts), p.created_ms);
-    if (p.expires_ms > o->now.wall_ms && !proposals_is_open(o->proposals, p.id))
-        enter(o, heard, &p, pick_is_there(arguments) ? arguments.text : S(""));
+    if (p.expires_ms <= o->now.wall_ms || proposals_is_open(o->proposals, p.id))
+        return;
+    replace(o, &p);
+    enter(o, heard, &p, pick_is_there(arguments) ? arguments.text : S(""));
 }
 
 /* --- answering --- */
+
+static bool may_answer(const struct entry *entry, const struct envelope *env)
+{
+    const struct proposed *p = &entry->proposed;
+
+    return envelope_names(env, p->owner) && !str_eq(env->from, p->proposer) &&
+           (!p->asked.len || str_eq(env->from, p->asked));
+}
 
 static void hear_respond(struct occupant *o, const struct heard *heard,
                          struct arena *texts)
@@ -83,8 +114,7 @@ static void hear_respond(struct occupant *o, const struct heard *heard,
     struct json_span reason = {};
     struct ruling ruling = { .by = env->from };
 
-    if (!entry || !envelope_names(env, entry->proposed.owner) ||
-        str_eq(env->from, entry->proposed.proposer))
+    if (!entry || !may_answer(entry, env))
         return;
     if (!PICK(env->payload, { S("params"), &params }) ||
         !PICK(params, { S("authorizationId"), &id }, { S("decision"), &decision },
@@ -132,6 +162,19 @@ static void hear_response(struct occupant *o, const struct heard *heard,
     LIST_FOREACH(entry, &o->proposals->authorizations, group)
         if (ends(entry, &heard->env))
             proposals_close(o, entry, &ruling);
+}
+
+/* Who said so is known where that was heard: a denial itself comes from the owner. */
+struct str authorizations_decider(const struct occupant *o, struct str request_id,
+                                  struct str owner)
+{
+    const struct entry *entry;
+
+    LIST_FOREACH(entry, &o->proposals->closed, group)
+        if (entry->proposed.state == PROPOSED_REJECTED &&
+            str_eq(entry->request_id, request_id) && str_eq(entry->proposed.owner, owner))
+            return entry->proposed.by;
+    return S("");
 }
 
 bool authorizations_note(struct occupant *o, const struct heard *heard,

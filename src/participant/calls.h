@@ -35,6 +35,9 @@ void calls_answer(struct occupant *o, const struct heard *heard);
 /* A request, reject or withdraw with a correlation_id. */
 void calls_watch(struct occupant *o, const struct heard *heard);
 
+/* Somebody has approved a proposal: who waits for it is told. */
+void calls_counted(struct occupant *o, struct str id);
+
 /* notifications/progress. */
 void calls_progress(struct occupant *o, const struct heard *heard);
 

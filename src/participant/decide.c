@@ -31,6 +31,8 @@ static enum err find_open(struct occupant *o, const struct deciding *deciding,
         return fail(ERR_PROPOSAL_STATE, ret_why, "nobody decides on what he asked for");
     if (str_eq(p->owner, o->id))
         return fail(ERR_PROPOSAL_STATE, ret_why, "it is ourselves who ask");
+    if (p->asked.len && !str_eq(p->asked, o->id))
+        return fail(ERR_PROPOSAL_STATE, ret_why, "somebody else is asked to decide");
     if (!calls_have_room(o->calls))
         return fail(ERR_OVERLOAD, ret_why, "too much waits already");
     *ret = p;
@@ -59,6 +61,12 @@ static enum err authorize(struct occupant *o, const struct proposed *p,
                           const struct deciding *deciding, struct str decision,
                           const char **ret_why)
 {
+    struct say_decision said = {
+        .id = p->authorization_id,
+        .decision = decision,
+        .reason = deciding->reason,
+        .valid_until_ms = deciding->valid_until_ms,
+    };
     struct draft draft = {};
     struct say_head head = {
         .id = draft_id(o),
@@ -68,8 +76,10 @@ static enum err authorize(struct occupant *o, const struct proposed *p,
         .to_count = 1,
     };
 
+    if (str_eq(decision, S("delegate")))
+        said.delegate = deciding->to;
     draft_begin(o, &draft, &head);
-    say_authorization(&draft.w, p->authorization_id, decision, deciding->reason);
+    say_authorization(&draft.w, &said);
     return send_word(o, &draft, deciding, ret_why);
 }
 
@@ -111,6 +121,26 @@ enum err occupant_approve(struct occupant *o, const struct deciding *deciding,
 {
     return decide(o, deciding, (struct word){ S("mcp/approve"), S("approve") }, now,
                   ret_why);
+}
+
+enum err occupant_delegate(struct occupant *o, const struct deciding *deciding,
+                           struct moment now, const char **ret_why)
+{
+    const struct proposed *p;
+    enum err err;
+
+    o->now = now;
+    err = find_open(o, deciding, &p, ret_why);
+    if (err)
+        return err;
+    if (!p->owner.len)
+        return fail(ERR_PROPOSAL_STATE, ret_why, "only an authorization is delegated");
+    if (!deciding->to.len)
+        return fail(ERR_INVALID, ret_why, "it is not said who is to decide");
+    if (str_eq(deciding->to, p->proposer) || str_eq(deciding->to, p->owner) ||
+        str_eq(deciding->to, o->id))
+        return fail(ERR_INVALID, ret_why, "it is to be decided by somebody else");
+    return authorize(o, p, deciding, S("delegate"), ret_why);
 }
 
 /* --- the call --- */

@@ -139,6 +139,15 @@ void proposals_hear(struct occupant *o, const struct heard *heard)
 
 /* --- refusals --- */
 
+/* A fulfilment that came too early: how many are missing. */
+static void learn_count(struct entry *entry, struct json_span details)
+{
+    uint32_t needed, given;
+
+    if (approvals_read(details, &needed, &given))
+        (void)proposals_count(entry, needed, given);
+}
+
 void proposals_refused(struct occupant *o, const struct refused *refused)
 {
     struct ruling ruling = {
@@ -156,6 +165,7 @@ void proposals_refused(struct occupant *o, const struct refused *refused)
         struct str decision = { entry->decision, entry->decision_len };
 
         if (decision.len && str_eq(decision, refused->id)) {
+            learn_count(entry, refused->details);
             proposals_reopen(o, entry);
             return;
         }

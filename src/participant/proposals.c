@@ -106,8 +106,8 @@ static struct share share_of(const struct proposals *ps, struct str source)
 static size_t entry_size(const struct proposed *p, struct str request_id)
 {
     return sizeof(struct entry) + keep_strs_size(p->to, p->to_count) + p->id.len +
-           p->proposer.len + p->owner.len + p->authorization_id.len + p->method.len +
-           p->name.len + p->params.len + p->reason.len + request_id.len;
+           p->proposer.len + p->owner.len + p->authorization_id.len + p->asked.len +
+           p->method.len + p->name.len + p->params.len + p->reason.len + request_id.len;
 }
 
 static struct entry *entry_new(const struct proposed *p, struct str request_id)
@@ -123,6 +123,7 @@ static struct entry *entry_new(const struct proposed *p, struct str request_id)
     entry->proposed.proposer = keep_str(&at, p->proposer);
     entry->proposed.owner = keep_str(&at, p->owner);
     entry->proposed.authorization_id = keep_str(&at, p->authorization_id);
+    entry->proposed.asked = keep_str(&at, p->asked);
     entry->proposed.method = keep_str(&at, p->method);
     entry->proposed.name = keep_str(&at, p->name);
     entry->proposed.params = keep_str(&at, p->params);

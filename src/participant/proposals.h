@@ -28,6 +28,7 @@ struct proposed {
     struct str proposer;
     struct str owner;            /* an authorization: who asks; else "" */
     struct str authorization_id; /* likewise */
+    struct str asked;            /* likewise: whose answer counts; "": anybody's */
     struct str method, name;
     const struct str *to;
     size_t to_count;

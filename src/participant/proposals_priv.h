@@ -46,6 +46,10 @@ uint64_t proposals_due_ms(const struct occupant *o); /* monotonic; UINT64_MAX: n
  */
 struct str proposals_served(const struct occupant *o, const struct envelope *request);
 
+/* Who denied the call, as far as that was heard; "": nobody is known. */
+struct str authorizations_decider(const struct occupant *o, struct str request_id,
+                                  struct str owner);
+
 /* --- for calls and ask.c: these call nobody back before the next tick --- */
 
 /* What was said, by us as well. What had to be unescaped is in the arena. */

@@ -21,16 +21,19 @@ struct rpc_error rpc_error_read(struct json_span error, struct arena *arena)
     struct json_span data = {};
     struct json_span reason = {};
     struct json_span decided = {};
+    struct json_span by = {};
     struct rpc_error ret = {};
 
     (void)PICK(error, { S("code"), &code }, { S("message"), &message },
                { S("data"), &data });
     (void)PICK(data, { S("reason"), &reason }, { S("authorizationId"), &decided },
+               { S("decidedBy"), &by },
                { S("authorizationRequest"), &ret.authorization });
     ret.names_authorization = pick_is(decided, JSON_STRING);
     ret.code = read_integer(code);
     ret.message = pick_text(message, arena);
     ret.reason = pick_text(reason, arena);
+    ret.decided_by = pick_text(by, arena);
     return ret;
 }
 

@@ -18,6 +18,7 @@ struct rpc_error {
     int64_t code;
     struct str message;
     struct str reason;              /* data.reason, or "" */
+    struct str decided_by;          /* data.decidedBy, or "" */
     struct json_span authorization; /* data.authorizationRequest */
     bool names_authorization;       /* data.authorizationId is a text */
 };

@@ -175,13 +175,15 @@ void say_cancelled(struct json_writer *w, struct str request_id, struct str reas
     close_params(w);
 }
 
-void say_authorization(struct json_writer *w, struct str id, struct str decision,
-                       struct str reason)
+void say_authorization(struct json_writer *w, const struct say_decision *decision)
 {
     open_params(w, S("authorization/respond"));
-    json_put_str(w, S("authorizationId"), id);
-    json_put_str(w, S("decision"), decision);
-    put_text(w, S("reason"), reason);
+    json_put_str(w, S("authorizationId"), decision->id);
+    json_put_str(w, S("decision"), decision->decision);
+    put_text(w, S("delegate"), decision->delegate);
+    put_text(w, S("reason"), decision->reason);
+    if (decision->valid_until_ms)
+        json_put_time(w, S("validUntil"), decision->valid_until_ms);
     close_params(w);
 }
 

@@ -55,9 +55,15 @@ void say_reason(struct json_writer *w, struct str reason);
 /* notifications/cancelled */
 void say_cancelled(struct json_writer *w, struct str request_id, struct str reason);
 
-/* authorization/respond; `decision` is "approve" or "deny". */
-void say_authorization(struct json_writer *w, struct str id, struct str decision,
-                       struct str reason);
+/* authorization/respond */
+struct say_decision {
+    struct str id;
+    struct str decision; /* "approve", "deny" or "delegate" */
+    struct str reason;
+    struct str delegate;     /* of "delegate": to whom */
+    uint64_t valid_until_ms; /* wall clock; 0: it is about this call alone */
+};
+void say_authorization(struct json_writer *w, const struct say_decision *decision);
 
 /* The params of a method that is about something with a name: a tool, a prompt, a
  * resource. Nothing where there is neither name nor arguments. */

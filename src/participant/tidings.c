@@ -3,6 +3,7 @@
  * What the gateway itself says about proposals. It knows better than we do: what was
  * heard before may have been a decision that did not count, and expiry is ours to guess.
  */
+#include "participant/calls.h"
 #include "participant/occupant_priv.h"
 #include "participant/pick.h"
 #include "participant/proposals_table.h"
@@ -94,8 +95,10 @@ void proposals_take(struct occupant *o, const struct tidings *tidings)
     is_new = tidings->needed && proposals_count(entry, tidings->needed, tidings->given);
     approvals_name(entry, tidings->approvals, &o->scratch);
     if (tidings->state == PROPOSED_OPEN) {
-        if (is_new && p->state == PROPOSED_OPEN)
+        if (is_new && p->state == PROPOSED_OPEN) {
             proposals_tell_later(o, entry);
+            calls_counted(o, tidings->id);
+        }
     } else if (p->state == tidings->state && str_eq(p->by, tidings->by)) {
         proposals_confirm(entry);
     } else {

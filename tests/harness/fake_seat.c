@@ -141,13 +141,13 @@ static void put_if(struct buf *told, const char *before, struct str text)
 static void on_progress(void *user, const struct progress *progress)
 {
     static const char *const stages[] = { "proposed", "taken up", "authorizing",
-                                          "underway" };
+                                          "underway", "approved" };
     struct buf *told = &((struct fake_seat *)user)->told;
 
     buf_putf(told, "progress " STR_FMT " %s", STR_ARG(progress->id),
              stages[progress->type]);
     put_if(told, " by ", progress->by);
-    if (progress->type == ASK_UNDERWAY)
+    if (progress->type == ASK_UNDERWAY || progress->type == ASK_APPROVED)
         buf_putf(told, " %g/%g", progress->done, progress->total);
     put_if(told, ": ", progress->message);
     buf_putc(told, '\n');

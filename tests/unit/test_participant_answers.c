@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "participant/proposals.h"
 #include "participant_calls.h"
 
 /* --- answers --- */
@@ -253,6 +254,60 @@ TEST(a_provisional_answer_keeps_the_call_waiting)
         CHECK_STR(answer("srv", "me-1", c->member), c->told);
         CHECK_STR(answer("srv", "me-1", c->member),
                   S("offence 1 srv: second_response, correlation_id\n"));
+        done();
+    }
+}
+
+TEST(a_denial_names_who_denied)
+{
+    static const struct {
+        const char *data;
+        bool is_heard; /* that ann said no */
+        struct str by;
+    } cases[] = {
+        { "", false, S("srv") },
+        { "", true, S("ann") },
+        { ",\"decidedBy\":\"bob\"", true, S("bob") },
+        { ",\"decidedBy\":\"b\\u0000b\"", false, S("srv") },
+        { ",\"decidedBy\":7", true, S("ann") },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        char member[256];
+        struct buf want;
+        struct str told;
+
+        begin();
+        CHECK_INT(ask(ASK_CALL), OK);
+        (void)answer("srv", "me-1", ASKS(""));
+        (void)say("srv", "mcp/request:notifications/authorization/request",
+                  ABOUT("me-1") "\"payload\":{\"method\":"
+                                "\"notifications/authorization/request\",\"params\":{"
+                                "\"id\":\"a1\",\"tool\":\"add\",\"requester\":\"bot\"}}");
+        if (c->is_heard) {
+            const struct proposed *p = occupant_next_proposal(fake.occupant, NULL);
+            char rest[512];
+
+            (void)snprintf(rest, sizeof(rest),
+                           "\"to\":[\"srv\"],\"correlation_id\":\"" STR_FMT
+                           "\",\"payload\":{\"method\":\"authorization/respond\","
+                           "\"params\":{\"authorizationId\":\"a1\",\"decision\":"
+                           "\"deny\"}}",
+                           STR_ARG(p->id));
+            (void)say("ann", "mcp/request:authorization/respond", rest);
+        }
+        (void)snprintf(member, sizeof(member),
+                       "\"error\":{\"code\":-32002,\"message\":\"no\",\"data\":{"
+                       "\"reason\":\"big\"%s}}",
+                       c->data);
+        buf_init(&want, 256);
+        buf_putf(&want,
+                 "done me-1 denied by " STR_FMT " denied -32002: big = ", STR_ARG(c->by));
+        told = answer("srv", "me-1", member);
+        if (str_starts(told, S("proposal"))) /* is over, since the call is */
+            told = str_slice(told, str_find(told, '\n', 0) + 1, told.len);
+        CHECK_STR(str_slice(told, 0, want.len), buf_str(&want));
+        buf_done(&want);
         done();
     }
 }

@@ -54,3 +54,178 @@ TEST(the_welcome_says_how_many_have_approved)
     CHECK_INT(find("p")->approver_count, 1);
     done();
 }
+
+TEST(who_proposed_hears_of_each_approval)
+{
+    begin();
+    CHECK_INT(occupant_request(fake.occupant,
+                               &(struct asking){ .method = S("ping"),
+                                                 .how = ASK_PROPOSE,
+                                                 .ops = fake_ask,
+                                                 .user = &fake },
+                               fake.now, NULL, NULL),
+              OK);
+    CHECK_STR(counted("c1", "\"payload\":{\"proposal\":\"me-1\",\"state\":\"open\","
+                            "\"approvals\":{\"needed\":2,\"given\":1,\"by\":[\"ann\"]}}"),
+              S("progress me-1 proposed\nprogress me-1 approved by ann 1/2\n"
+                "proposal me-1 open\n"));
+    /* the same again is no news */
+    CHECK_STR(counted("c2", "\"payload\":{\"proposal\":\"me-1\",\"state\":\"open\","
+                            "\"approvals\":{\"needed\":2,\"given\":1,\"by\":[\"ann\"]}}"),
+              S(""));
+    done();
+}
+
+static void cancel_and_propose(struct fake_seat *seat)
+{
+    CHECK_INT(occupant_cancel(seat->occupant, S("me-1"), S(""), seat->now), OK);
+    for (int i = 0; i < 3; i++)
+        (void)occupant_request(
+            seat->occupant, &(struct asking){ .method = S("ping"), .how = ASK_PROPOSE },
+            seat->now, NULL, NULL);
+}
+
+static void on_approval(void *user, const struct progress *progress)
+{
+    if (progress->type == ASK_APPROVED)
+        cancel_and_propose(user);
+}
+
+TEST(who_hears_of_an_approval_may_take_it_back)
+{
+    begin_with(&(struct occupant_settings){ .limits = { .proposals = 1 } });
+    CHECK_INT(occupant_request(fake.occupant,
+                               &(struct asking){ .method = S("ping"),
+                                                 .how = ASK_PROPOSE,
+                                                 .ops = { .on_progress = on_approval },
+                                                 .user = &fake },
+                               fake.now, NULL, NULL),
+              OK);
+    (void)counted("c1", "\"payload\":{\"proposal\":\"me-1\",\"state\":\"open\","
+                        "\"approvals\":{\"needed\":2,\"given\":1,\"by\":[\"ann\"]}}");
+    CHECK(!occupant_find_proposal(fake.occupant, S("me-1")));
+    done();
+}
+
+TEST(a_fulfilment_that_comes_too_early_tells_how_many_are_missing)
+{
+    begin();
+    propose();
+    CHECK_INT(occupant_fulfil(fake.occupant, &on_p, fake.now, NULL), OK);
+    CHECK_INT(find("p")->state, PROPOSED_FULFILLED);
+    fake_hear_from(
+        &fake, "system:gateway", "x1", "system/error",
+        "\"to\":[\"bot\"]," ABOUT(
+            "me-1") "\"payload\":{\"error\":"
+                    "\"proposal_state\",\"message\":\"no\",\"needed\":3,\"given\":1}");
+    CHECK_INT(find("p")->state, PROPOSED_OPEN);
+    CHECK_INT(find("p")->needed, 3);
+    CHECK_INT(find("p")->given, 1);
+    done();
+}
+
+TEST(a_refusal_without_counts_changes_none)
+{
+    begin();
+    propose();
+    (void)counted("c1", "\"payload\":{\"proposal\":\"p\",\"state\":\"open\","
+                        "\"approvals\":{\"needed\":2,\"given\":1,\"by\":[\"ann\"]}}");
+    CHECK_INT(occupant_reject(fake.occupant, &on_p, fake.now, NULL), OK);
+    REFUSE("me-1");
+    CHECK_INT(find("p")->given, 1);
+    CHECK_INT(find("p")->approver_count, 1);
+    done();
+}
+
+/* --- authorizations --- */
+
+TEST(an_authorization_may_hold_for_a_while)
+{
+    struct deciding deciding = on_p;
+
+    begin();
+    announce();
+    deciding.valid_until_ms = NOON + 3600'000;
+    CHECK_INT(occupant_approve(fake.occupant, &deciding, fake.now, NULL), OK);
+    CHECK_STR(fake_sent(&fake),
+              S(HEAD("me-1") TO_SRV
+                "\"kind\":\"" RESPONDS "\",\"correlation_id\":\"p\",\"payload\":{"
+                "\"jsonrpc\":\"2.0\",\"method\":\"authorization/respond\",\"params\":{"
+                "\"authorizationId\":\"a1\",\"decision\":\"approve\",\"reason\":\"so\","
+                "\"validUntil\":\"2027-01-15T09:00:00.000Z\"}}}\n"));
+    done();
+}
+
+TEST(an_authorization_is_left_to_somebody_else)
+{
+    static const struct {
+        struct str id, to;
+        enum err err;
+        const char *why;
+    } cases[] = {
+        { S("p"), S("ann"), OK, "" },
+        { S("p"), S(""), ERR_INVALID, "it is not said who is to decide" },
+        { S("p"), S("agent"), ERR_INVALID, "it is to be decided by somebody else" },
+        { S("p"), S("srv"), ERR_INVALID, "it is to be decided by somebody else" },
+        { S("p"), S("bot"), ERR_INVALID, "it is to be decided by somebody else" },
+        { S("x"), S("ann"), ERR_PROPOSAL_STATE, "only an authorization is delegated" },
+        { S("y"), S("ann"), ERR_NOT_FOUND, "no such proposal is known" },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct deciding deciding = { .id = c->id, .to = c->to };
+        const char *why = "";
+
+        begin();
+        announce();
+        (void)hear("agent", "x", PROPOSAL, TO_SRV PROPOSES);
+        CHECK_INT(occupant_delegate(fake.occupant, &deciding, fake.now, &why), c->err);
+        CHECK_STR(str_of(why), str_of(c->why));
+        CHECK_INT(fake.sent_count, c->err == OK);
+        CHECK_INT(find("p")->state, PROPOSED_OPEN);
+        if (!c->err)
+            CHECK(str_ends(fake_sent(&fake), S("\"params\":{\"authorizationId\":\"a1\","
+                                               "\"decision\":\"delegate\","
+                                               "\"delegate\":\"ann\"}}}\n")));
+        done();
+    }
+}
+
+TEST(what_one_is_asked_others_do_not_decide)
+{
+    const char *why = "";
+
+    begin();
+    (void)hear("srv", "p", ANNOUNCES, "\"to\":[\"ann\"]," ANNOUNCE(WANTS));
+    CHECK_STR(find("p")->asked, S("ann"));
+    CHECK_INT(occupant_fulfil(fake.occupant, &on_p, fake.now, &why), ERR_PROPOSAL_STATE);
+    CHECK_STR(str_of(why), S("somebody else is asked to decide"));
+    (void)hear("eve", "d1", RESPONDS,
+               RESPOND("\"authorizationId\":\"a1\",\"decision\":\"approve\""));
+    CHECK_INT(find("p")->state, PROPOSED_OPEN);
+    (void)hear("ann", "d2", RESPONDS,
+               RESPOND("\"authorizationId\":\"a1\",\"decision\":\"delegate\","
+                       "\"delegate\":\"bot\""));
+    CHECK_INT(find("p")->state, PROPOSED_OPEN);
+    /* … and its owner asks us */
+    CHECK_STR(hear("srv", "p2", ANNOUNCES, "\"to\":[\"bot\"]," ANNOUNCE(WANTS)),
+              S("proposal p withdrawn\nproposal p2 open\n"));
+    CHECK_STR(find("p")->by, S("srv"));
+    CHECK_INT(occupant_fulfil(fake.occupant, &(struct deciding){ .id = S("p2") },
+                              fake.now, NULL),
+              OK);
+    done();
+}
+
+TEST(only_its_owner_announces_again)
+{
+    begin();
+    announce();
+    (void)hear("eve", "p2", ANNOUNCES, ANNOUNCE(WANTS));
+    (void)hear("srv", "p3", ANNOUNCES,
+               ANNOUNCE("\"id\":\"a2\",\"tool\":\"rm\",\"requester\":\"agent\""));
+    CHECK_INT(find("p")->state, PROPOSED_OPEN);
+    CHECK_INT(find("p2")->state, PROPOSED_OPEN);
+    CHECK_INT(find("p3")->state, PROPOSED_OPEN);
+    done();
+}

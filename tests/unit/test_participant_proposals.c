@@ -596,14 +596,16 @@ TEST(nobody_fills_the_ledger_alone)
 
 TEST(nobody_fills_the_ledger_in_our_name)
 {
-    char id[16];
+    char id[16], rest[512];
     int open = 0;
 
     begin();
     for (int i = 0; i < 16; i++) {
         (void)snprintf(id, sizeof(id), "p%d", i);
-        (void)hear("eve", id, ANNOUNCES,
-                   ANNOUNCE("\"id\":\"a1\",\"tool\":\"rm\",\"requester\":\"bot\""));
+        (void)snprintf(rest, sizeof(rest),
+                       ANNOUNCE("\"id\":\"a%d\",\"tool\":\"rm\",\"requester\":\"bot\""),
+                       i);
+        (void)hear("eve", id, ANNOUNCES, rest);
         open += occupant_find_proposal(fake.occupant, str_of(id)) != NULL;
     }
     CHECK_INT(open, 5);

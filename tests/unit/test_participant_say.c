@@ -150,7 +150,7 @@ TEST(payloads_of_decisions)
     say_reason(&w, S(""));
     say_reason(&w, S("no"));
     say_cancelled(&w, S("7"), S("late"));
-    say_authorization(&w, S("a7"), S("deny"), S(""));
+    say_authorization(&w, &(struct say_decision){ .id = S("a7"), .decision = S("deny") });
     json_array_close(&w);
     CHECK_OUT(S("[{\"method\":\"ping\"},{\"method\":\"m\",\"params\":{\"a\":1},"
                 "\"reason\":\"be\\\"cause\"},{},{\"reason\":\"no\"},"

@@ -27,8 +27,8 @@
  *                    "how":"call"|"propose","timeout_ms":…}
  *     {"do":"cancel","id":…,"reason":…}
  *     {"do":"proposals"}  {"do":"proposal","id":…}     "proposals":[…] as in the event
- *     {"do":"fulfil","id":…,"to":…,"params":{},"reason":…,"timeout_ms":…}  reject,
- * approve
+ *     {"do":"fulfil","id":…,"to":…,"params":{},"reason":…,"timeout_ms":…,
+ *      "valid_until_ms":…}  reject, approve, delegate
  *     {"do":"add_tool","name":…,"input_schema":{},…}   add_resource, add_prompt
  *     {"do":"remove_tool","name":…}                    remove_resource (uri),
  * remove_prompt
@@ -427,6 +427,7 @@ static void decide(enum moot_err (*fn)(struct moot *m, const struct moot_decisio
     decision.params = params;
     decision.reason = text_of("reason");
     decision.timeout_ms = ms_at("timeout_ms");
+    decision.valid_until_ms = (uint64_t)number_at("valid_until_ms");
     decision.on_done = probe_on_done;
     decision.user = kept_tag();
     err = fn(me, &decision);
@@ -447,6 +448,11 @@ static void do_reject(void)
 static void do_approve(void)
 {
     decide(moot_approve);
+}
+
+static void do_delegate(void)
+{
+    decide(moot_delegate);
 }
 
 /* --- offering --- */
@@ -623,6 +629,7 @@ static const struct {
     { "fulfil", do_fulfil, 1 },
     { "reject", do_reject, 1 },
     { "approve", do_approve, 1 },
+    { "delegate", do_delegate, 1 },
     { "add_tool", do_add_tool, 1 },
     { "add_resource", do_add_resource, 1 },
     { "add_prompt", do_add_prompt, 1 },

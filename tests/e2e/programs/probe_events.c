@@ -157,7 +157,8 @@ static const char *const proposal_states[] = { "open", "fulfilled", "rejected",
 static const char *const outcomes[] = { "result",  "tool_error", "error",     "denied",
                                         "refused", "declined",   "timed_out", "cancelled",
                                         "gone",    "lost",       "sent" };
-static const char *const stages[] = { "proposed", "taken_up", "authorizing", "underway" };
+static const char *const stages[] = { "proposed", "taken_up", "authorizing", "underway",
+                                      "approved" };
 
 /* --- events --- */
 
@@ -255,6 +256,11 @@ void put_proposal(const struct moot_proposal *p)
     put_number("expires_ms", (double)p->expires_ms);
     put_text("state", proposal_states[p->state]);
     put_bool("is_mine", p->is_mine);
+    put_number("needed", p->needed);
+    put_number("given", p->given);
+    put_texts("approvers", p->approvers, p->approver_count);
+    put_text("authorization_id", p->authorization_id);
+    put_text("asked", p->asked);
 }
 
 static void on_proposal(struct moot *m, void *user, const struct moot_proposal *proposal)
