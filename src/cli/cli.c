@@ -21,6 +21,7 @@ static const struct cli_command *const partaking[] = {
     &cli_tail, &cli_chat, &cli_send,
     &cli_who, &cli_tools, &cli_call_tool,
     &cli_propose, &cli_proposals, &cli_approve, &cli_reject, &cli_withdraw,
+    &cli_authorizations,
     &cli_mcp,
 };
 

@@ -93,6 +93,7 @@ extern const struct cli_command cli_proposals;
 extern const struct cli_command cli_approve;
 extern const struct cli_command cli_reject;
 extern const struct cli_command cli_withdraw;
+extern const struct cli_command cli_authorizations;
 extern const struct cli_command cli_completion;
 extern const struct cli_command cli_serve;
 extern const struct cli_command cli_token_create;

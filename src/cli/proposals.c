@@ -1,19 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moot proposals: what waits in a topic for somebody who decides. */
+/*
+ * moot proposals: what waits in a topic for somebody who decides. Proposals stand in the
+ * welcome; calls to be authorized only their owners know, so they are asked.
+ */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/plain.h"
+#include "cli/docket.h"
 #include "cli/session.h"
 #include "cli/summary.h"
 #include "json/json.h"
 
-enum { TEXT_BYTES = 64 << 20 };
+enum { TEXT_BYTES = 64 << 20, ASK_MS = 2000 };
 
 struct proposals_options {
     struct session_options session;
 };
 
 static const struct cli_option options[] = { CLI_SESSION(struct proposals_options) };
+
+/* What is listed so far, and who is still asked. */
+struct listing {
+    struct docket docket;
+    size_t count;
+};
+
+static void put_approvals(struct json_writer *w, const struct moot_proposal *p)
+{
+    json_key(w, S("approvals"));
+    json_object_open(w);
+    json_put_uint(w, S("needed"), p->needed);
+    json_put_uint(w, S("given"), p->given);
+    json_key(w, S("by"));
+    json_array_open(w);
+    for (size_t i = 0; i < p->approver_count; i++)
+        json_str(w, str_of(p->approvers[i]));
+    json_array_close(w);
+    json_object_close(w);
+}
 
 static void put_json(struct session *session, struct buf *out,
                      const struct moot_proposal *p)
@@ -28,6 +52,8 @@ static void put_json(struct session *session, struct buf *out,
     json_put_str(&w, S("proposer"), str_of(p->proposer));
     if (p->owner)
         json_put_str(&w, S("owner"), str_of(p->owner));
+    if (p->asked)
+        json_put_str(&w, S("asked"), str_of(p->asked));
     json_key(&w, S("to"));
     json_array_open(&w);
     for (size_t i = 0; i < p->to_count; i++)
@@ -42,27 +68,38 @@ static void put_json(struct session *session, struct buf *out,
     }
     if (p->reason)
         json_put_str(&w, S("reason"), str_of(p->reason));
-    json_put_time(&w, S("created_at"), p->created_ms);
-    json_put_time(&w, S("expires_at"), p->expires_ms);
+    if (p->needed)
+        put_approvals(&w, p);
+    if (p->created_ms)
+        json_put_time(&w, S("created_at"), p->created_ms);
+    if (p->expires_ms)
+        json_put_time(&w, S("expires_at"), p->expires_ms);
     json_put_bool(&w, S("mine"), p->is_mine);
     json_object_close(&w);
     result_put_json(out, buf_str(&text), session->form);
     buf_done(&text);
 }
 
-static void put_time_left(struct buf *out, uint64_t expires_ms)
+/* "yours; 1 of 2 approvals (ann); asked of bob; expires in 4m 2s" */
+static void put_state(struct buf *out, const struct moot_proposal *p)
 {
-    uint64_t now = clock_wall_ms();
-    uint64_t seconds = expires_ms > now ? (expires_ms - now) / 1000 : 0;
+    size_t before = out->len;
 
-    if (seconds >= 3600)
-        buf_putf(out, "%lluh %llum", (unsigned long long)seconds / 3600,
-                 (unsigned long long)seconds / 60 % 60);
-    else if (seconds >= 60)
-        buf_putf(out, "%llum %llus", (unsigned long long)seconds / 60,
-                 (unsigned long long)seconds % 60);
-    else
-        buf_putf(out, "%llus", (unsigned long long)seconds);
+    buf_put(out, p->is_mine ? S("yours; ") : S(""));
+    summary_put_approvals(out, p);
+    if (out->len > before && out->ptr[out->len - 1] != ' ')
+        buf_put(out, S("; "));
+    if (p->asked) {
+        buf_put(out, S("asked of "));
+        plain_put(out, str_of(p->asked), PLAIN_LINE);
+        buf_put(out, S("; "));
+    }
+    if (p->expires_ms) {
+        buf_put(out, S("expires in "));
+        summary_put_left(out, p->expires_ms, clock_wall_ms());
+    } else {
+        buf_put(out, S("expires some time"));
+    }
 }
 
 /* The id on a line of its own, to be copied whole; below it what it is about. */
@@ -74,48 +111,96 @@ static void put_text(struct session *session, struct buf *out,
     buf_put(out, str_of(session->ink->off));
     buf_put(out, S("\n  "));
     summary_put_proposal(out, p, session->ink);
-    buf_putf(out, "\n  %s%sexpires in ", session->ink->dim, p->is_mine ? "yours; " : "");
-    put_time_left(out, p->expires_ms);
+    buf_putf(out, "\n  %s", session->ink->dim);
+    put_state(out, p);
     buf_putf(out, "%s\n", session->ink->off);
+}
+
+static void print(struct session *session, const struct moot_proposal *p)
+{
+    struct listing *listing = session->user;
+    struct buf out;
+
+    buf_init(&out, TEXT_BYTES);
+    listing->count++;
+    if (session->options->json)
+        put_json(session, &out, p);
+    else
+        put_text(session, &out, p);
+    session_print(session, &out);
+    buf_done(&out);
+}
+
+/* Announced while we were here: then it stands in the ledger, too. */
+static bool is_known(const struct session *session, const struct docket_item *item)
+{
+    struct moot_proposal p;
+    size_t at = 0;
+
+    while (moot_next_proposal(session->moot, &at, &p))
+        if (p.owner && str_eq(str_of(p.owner), str_of(item->owner)) &&
+            str_eq(str_of(p.authorization_id), str_of(item->id)))
+            return true;
+    return false;
+}
+
+static void on_listed(struct docket *docket)
+{
+    struct session *session = docket->session;
+    const struct listing *listing = session->user;
+
+    for (size_t i = 0; i < docket->count; i++) {
+        const struct docket_item *item = &docket->items[i];
+        struct moot_proposal p;
+        const char *to;
+
+        if (item->state != DOCKET_PENDING || is_known(session, item))
+            continue;
+        docket_view(item, &to, &p);
+        p.is_mine = str_eq(str_of(p.proposer), str_of(moot_id(session->moot)));
+        print(session, &p);
+    }
+    if (listing->count == 0)
+        session_tell(session, "nothing waits for a decision");
+    session_end(session, CLI_OK);
 }
 
 static void on_begin(struct session *session)
 {
+    struct listing *listing = session->user;
     struct moot_proposal p;
     size_t at = 0;
-    size_t count = 0;
-    struct buf out;
 
-    buf_init(&out, TEXT_BYTES);
-    while (moot_next_proposal(session->moot, &at, &p)) {
-        if (p.state != MOOT_OPEN)
-            continue;
-        count++;
-        if (session->options->json)
-            put_json(session, &out, &p);
-        else
-            put_text(session, &out, &p);
-        session_print(session, &out);
-    }
-    if (count == 0)
-        session_tell(session, "nothing waits for a decision");
-    buf_done(&out);
-    session_end(session, CLI_OK);
+    while (moot_next_proposal(session->moot, &at, &p))
+        if (p.state == MOOT_OPEN)
+            print(session, &p);
+    listing->docket =
+        (struct docket){ .session = session, .on_done = on_listed, .timeout_ms = ASK_MS };
+    if (!docket_may(session))
+        on_listed(&listing->docket);
+    else
+        (void)docket_ask(&listing->docket, NULL); /* we may, and name nobody */
 }
 
 static int proposals(void *fields, char **arguments [[maybe_unused]],
                      size_t count [[maybe_unused]])
 {
     const struct proposals_options *o = fields;
-    struct session_plan plan = { .on_begin = on_begin };
+    struct listing listing = {};
+    struct session_plan plan = { .on_begin = on_begin, .user = &listing };
+    int code = session_run(&o->session, &plan);
 
-    return session_run(&o->session, &plan);
+    docket_done(&listing.docket);
+    return code;
 }
 
 const struct cli_command cli_proposals = {
     .name = "proposals",
     .usage = "TOPIC",
     .summary = "list what waits for a decision, with its arguments",
+    .more = "Proposals, with the approvals that they have and need, and calls that a\n"
+            "server wants authorized: it is asked for those, if you may\n"
+            "(mcp/request:authorization/list).\n",
     .options = options,
     .option_count = COUNT(options),
     .run = proposals,

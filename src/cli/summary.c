@@ -273,6 +273,33 @@ void summary_put_proposal(struct buf *out, const struct moot_proposal *p,
     arena_done(&arena);
 }
 
+void summary_put_approvals(struct buf *out, const struct moot_proposal *p)
+{
+    if (p->needed < 2 && p->given == 0)
+        return;
+    buf_putf(out, "%u of %u approval%s", p->given, p->needed, p->needed == 1 ? "" : "s");
+    for (size_t i = 0; i < p->approver_count; i++) {
+        buf_put(out, i ? S(", ") : S(" ("));
+        put_name(out, p->approvers[i]);
+    }
+    if (p->approver_count)
+        buf_putc(out, ')');
+}
+
+void summary_put_left(struct buf *out, uint64_t until_ms, uint64_t now_ms)
+{
+    uint64_t seconds = until_ms > now_ms ? (until_ms - now_ms) / 1000 : 0;
+
+    if (seconds >= 3600)
+        buf_putf(out, "%lluh %llum", (unsigned long long)seconds / 3600,
+                 (unsigned long long)seconds / 60 % 60);
+    else if (seconds >= 60)
+        buf_putf(out, "%llum %llus", (unsigned long long)seconds / 60,
+                 (unsigned long long)seconds % 60);
+    else
+        buf_putf(out, "%llus", (unsigned long long)seconds);
+}
+
 static void put_request(struct page *page)
 {
     const char *verb = "asks";

@@ -41,4 +41,10 @@ void summary_put_deed(struct buf *out, const struct moot_message *message,
 void summary_put_proposal(struct buf *out, const struct moot_proposal *proposal,
                           const struct palette *palette);
 
+/* "1 of 2 approvals (ann)", where several are needed or one was given; else nothing. */
+void summary_put_approvals(struct buf *out, const struct moot_proposal *proposal);
+
+/* "1h 5m", "4m 2s", "59s": until then. */
+void summary_put_left(struct buf *out, uint64_t until_ms, uint64_t now_ms);
+
 enum { SUMMARY_TEXT = 4000, SUMMARY_JSON = 1000 }; /* what is longer is cut */

@@ -149,7 +149,7 @@ test('what cannot be decided is left alone', async () => {
         ['watcher', ['reject', 'room', id], 4, /capabilities do not allow/],
         ['human', ['approve', 'room', id, '--edit-args', '[]'], 2, /--edit-args takes a JSON object/],
         ['human', ['approve', 'room', id, '--to', 'bot'], 2, /the proposal itself says/],
-        ['human', ['approve', 'room', id, '--vote', '--to', 'calc'], 2, /--vote calls nothing/],
+        ['human', ['approve', 'room', id, '--vote', '--to', 'calc'], 2, /--only-approve calls nothing/],
         ['human', ['approve', 'room'], 2, /something is missing/],
         ['human', ['withdraw', 'room', id, 'x'], 2, /one word too many/],
     ];
