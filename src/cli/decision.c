@@ -5,8 +5,6 @@
 
 #include "base/clock.h"
 #include "base/plain.h"
-#include "json/json.h"
-#include "participant/say.h"
 
 enum { ASK_MS = 5000 };
 
@@ -82,40 +80,10 @@ static size_t find_known(struct session *session, struct moot_proposal *ret)
     return count;
 }
 
-static size_t find_pending(struct decision *decision)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < decision->docket.count; i++) {
-        const struct docket_item *item = &decision->docket.items[i];
-
-        if (item->state != DOCKET_PENDING ||
-            (!str_eq(str_of(item->id), str_of(decision->id)) &&
-             !str_eq(str_of(item->announcement), str_of(decision->id))))
-            continue;
-        decision->pending = item;
-        count++;
-    }
-    return count;
-}
-
-static void view_pending(struct session *session, struct moot_proposal *ret)
-{
-    struct decision *decision = session->user;
-
-    docket_view(decision->pending, &decision->pending_to, ret);
-    ret->is_mine = str_eq(str_of(ret->proposer), str_of(moot_id(session->moot)));
-}
-
 bool decision_find(struct session *session, struct moot_proposal *ret)
 {
-    const struct decision *decision = session->user;
     struct buf why;
 
-    if (decision->pending) {
-        view_pending(session, ret);
-        return true;
-    }
     if (!find_known(session, ret)) {
         tell_unknown(session);
         return false;
@@ -131,72 +99,41 @@ bool decision_find(struct session *session, struct moot_proposal *ret)
 
 static const char several[] = "is what several call theirs; --to says whose";
 
+static void act(struct session *session)
+{
+    const struct decision *decision = session->user;
+    struct moot_proposal p;
+
+    if (find_known(session, &p) > 1)
+        fail_with_id(session, several, CLI_USAGE);
+    else if (decision_find(session, &p))
+        decision->act(session, &p);
+}
+
+/* What its owners told stands beside the proposals now. */
 static void on_docket(struct docket *docket)
 {
-    struct session *session = docket->session;
-    struct decision *decision = session->user;
-    struct moot_proposal p;
-    size_t count = find_pending(decision);
-
-    if (count == 0) {
-        tell_unknown(session);
-    } else if (count > 1) {
-        fail_with_id(session, several, CLI_USAGE);
-    } else {
-        view_pending(session, &p);
-        decision->act(session, &p);
-    }
+    act(docket->session);
 }
 
 void decision_begin(struct session *session)
 {
     struct decision *decision = session->user;
     struct moot_proposal p;
-    size_t count = find_known(session, &p);
     int code;
 
-    if (count > 1) {
-        fail_with_id(session, several, CLI_USAGE);
-    } else if (count == 1 || !decision->asks_owners || !docket_may(session)) {
-        if (decision_find(session, &p))
-            decision->act(session, &p);
-    } else {
-        decision->docket = (struct docket){ .session = session,
-                                            .on_done = on_docket,
-                                            .timeout_ms = ASK_MS };
-        code = docket_ask(&decision->docket, decision->options->to);
-        if (code)
-            session_end(session, code);
+    if (!decision->asks_owners || find_known(session, &p) || !docket_may(session)) {
+        act(session);
+        return;
     }
+    decision->docket =
+        (struct docket){ .session = session, .on_done = on_docket, .timeout_ms = ASK_MS };
+    code = docket_ask(&decision->docket, decision->options->to);
+    if (code)
+        session_end(session, code);
 }
 
 /* --- answering --- */
-
-/* What stands only in the list of its owner. */
-static enum moot_err respond(struct session *session, const struct say_decision *said,
-                             moot_on_done *on_done)
-{
-    const struct decision *decision = session->user;
-    const char *announcement = decision->pending->announcement;
-    struct moot_envelope envelope = { .kind = "mcp/request:authorization/respond",
-                                      .to = &decision->pending_to,
-                                      .to_count = 1,
-                                      .correlation_id =
-                                          *announcement ? announcement : NULL,
-                                      .on_done = on_done,
-                                      .user = session };
-    struct json_writer w;
-    enum moot_err err;
-    struct buf payload;
-
-    buf_init(&payload, (size_t)8 * DECISION_REASON);
-    json_write_init(&w, &payload);
-    say_authorization(&w, said);
-    envelope.payload = buf_cstr(&payload);
-    err = moot_send(session->moot, &envelope, NULL);
-    buf_done(&payload);
-    return err;
-}
 
 static enum moot_err decide(struct session *session, const char *word,
                             const struct moot_decision *d)
@@ -215,16 +152,7 @@ enum moot_err decision_authorize(struct session *session, const char *word,
     uint64_t until_ms = decision->valid_ms ? clock_wall_ms() + decision->valid_ms : 0;
     struct moot_proposal p;
 
-    if (decision->pending)
-        return respond(
-            session,
-            &(struct say_decision){ .id = str_of(decision->pending->id),
-                                    .decision = str_of(word),
-                                    .delegate = str_of(decision->options->delegate),
-                                    .reason = buf_str(&decision->reason),
-                                    .valid_until_ms = until_ms },
-            on_done);
-    (void)find_known(session, &p);
+    (void)find_known(session, &p); /* it was found just now */
     return decide(session, word,
                   &(struct moot_decision){ .id = p.id,
                                            .to = decision->options->delegate,

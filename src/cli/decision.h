@@ -31,10 +31,8 @@ struct decision {
     const struct decide_options *options;
     const char *id;
     decide_fn act;
-    bool asks_owners;                  /* where it is not known here */
-    struct docket docket;              /* what owners told */
-    const struct docket_item *pending; /* … about what is meant; NULL: it is known here */
-    const char *pending_to;
+    bool asks_owners;     /* where it is not known here */
+    struct docket docket; /* who is asked */
     uint32_t timeout_ms;
     uint64_t valid_ms; /* --valid */
     struct buf reason;

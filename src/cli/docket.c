@@ -152,7 +152,6 @@ static void add_item(struct docket_owner *owner, const struct json *json, bool i
         .reason = copy_at(json, "reason"),
         .by = copy_at(json, "decidedBy"),
         .asked = copy_at(json, "delegate"),
-        .announcement = copy_at(json, "announcement"),
         .until_ms = time_at(json, is_pending ? "expiresAt" : "validUntil"),
         .uses = count_at(json, "uses"),
         .raw = str_dup(json->raw),
@@ -295,7 +294,6 @@ void docket_done(struct docket *docket)
         free(item->reason);
         free(item->by);
         free(item->asked);
-        free(item->announcement);
         free(item->raw);
     }
     free(docket->items);

@@ -2,7 +2,8 @@
 /*
  * Calls that their owners want authorized, and what has been decided about such calls for
  * a while: authorization/list, asked of one participant, or of all services that may
- * announce such a thing. What comes is foreign and bounded.
+ * announce such a thing. What comes is foreign and bounded. What is pending also stands
+ * in the ledger (moot_next_proposal()) when it has come.
  */
 #pragma once
 
@@ -19,7 +20,6 @@ struct docket_item {
     char *owner, *id, *tool, *requester; /* none is empty */
     char *params;              /* JSON: name and arguments of the tool; "": not known */
     char *reason, *by, *asked; /* or "" */
-    char *announcement;        /* pending: the envelope that asks, or "" */
     uint64_t until_ms;         /* expires, or is valid; 0: not known */
     uint64_t uses;
     char *raw; /* JSON, as it came */
@@ -52,6 +52,6 @@ void docket_done(struct docket *docket);
 /* May we ask for it? */
 bool docket_may(struct session *session);
 
-/* As something to decide; `to` is filled in, and both live as long as the item. */
+/* For showing; `to` is filled in, and both live as long as the item. */
 void docket_view(const struct docket_item *item, const char **to,
                  struct moot_proposal *ret);

@@ -131,35 +131,23 @@ static void print(struct session *session, const struct moot_proposal *p)
     buf_done(&out);
 }
 
-/* Announced while we were here: then it stands in the ledger, too. */
-static bool is_known(const struct session *session, const struct docket_item *item)
+static void print_all(struct session *session, bool are_authorizations)
 {
     struct moot_proposal p;
     size_t at = 0;
 
     while (moot_next_proposal(session->moot, &at, &p))
-        if (p.owner && str_eq(str_of(p.owner), str_of(item->owner)) &&
-            str_eq(str_of(p.authorization_id), str_of(item->id)))
-            return true;
-    return false;
+        if (p.state == MOOT_OPEN && (p.owner != NULL) == are_authorizations)
+            print(session, &p);
 }
 
+/* What its owners told stands beside the proposals now. */
 static void on_listed(struct docket *docket)
 {
     struct session *session = docket->session;
     const struct listing *listing = session->user;
 
-    for (size_t i = 0; i < docket->count; i++) {
-        const struct docket_item *item = &docket->items[i];
-        struct moot_proposal p;
-        const char *to;
-
-        if (item->state != DOCKET_PENDING || is_known(session, item))
-            continue;
-        docket_view(item, &to, &p);
-        p.is_mine = str_eq(str_of(p.proposer), str_of(moot_id(session->moot)));
-        print(session, &p);
-    }
+    print_all(session, true);
     if (listing->count == 0)
         session_tell(session, "nothing waits for a decision");
     session_end(session, CLI_OK);
@@ -168,12 +156,8 @@ static void on_listed(struct docket *docket)
 static void on_begin(struct session *session)
 {
     struct listing *listing = session->user;
-    struct moot_proposal p;
-    size_t at = 0;
 
-    while (moot_next_proposal(session->moot, &at, &p))
-        if (p.state == MOOT_OPEN)
-            print(session, &p);
+    print_all(session, false);
     listing->docket =
         (struct docket){ .session = session, .on_done = on_listed, .timeout_ms = ASK_MS };
     if (!docket_may(session))

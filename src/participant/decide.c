@@ -71,7 +71,7 @@ static enum err authorize(struct occupant *o, const struct proposed *p,
     struct say_head head = {
         .id = draft_id(o),
         .kind = S("mcp/request:authorization/respond"),
-        .correlation_id = p->id,
+        .correlation_id = p->is_announced ? p->id : S(""),
         .to = &p->owner,
         .to_count = 1,
     };

@@ -29,6 +29,7 @@ struct proposed {
     struct str owner;            /* an authorization: who asks; else "" */
     struct str authorization_id; /* likewise */
     struct str asked;            /* likewise: whose answer counts; "": anybody's */
+    bool is_announced;           /* likewise: `id` is that of the announcement */
     struct str method, name;
     const struct str *to;
     size_t to_count;

@@ -36,9 +36,9 @@ test('approve: the server is told, and the caller has its result', async () => {
     const listed = await as('ann', 'proposals', 'room');
 
     assert.deepEqual([listed.status, listed.stderr], [0, '']);
-    assert.match(listed.stdout, new RegExp(`^${id}\n {2}bot -> ops {2}deploy {"to":"one"}: it is production \\(asked by ops\\)\n {2}expires in \\d+s\n$`));
+    assert.match(listed.stdout, new RegExp(`^ops/${id}\n {2}bot -> ops {2}deploy {"to":"one"}: it is production \\(asked by ops\\)\n {2}expires in \\d+s\n$`));
     const [line] = (await as('ann', 'proposals', 'room', '--json')).stdout.split('\n').map((text) => text && JSON.parse(text));
-    assert.deepEqual([line.id, line.owner, line.proposer, line.params.arguments, line.mine], [id, 'ops', 'bot', { to: 'one' }, false]);
+    assert.deepEqual([line.id, line.owner, line.proposer, line.params.arguments, line.mine], [`ops/${id}`, 'ops', 'bot', { to: 'one' }, false]);
     assert.deepEqual(await as('ann', 'approve', 'room', id, '--reason', 'go ahead'), { status: 0, stdout: `approved ${id}\n`, stderr: '' });
     assert.deepEqual(await caller.ended(), { status: 0, stdout: 'deployed one\n', stderr: '' });
     const { from, to, kind, payload } = await expect(watcher, (json) => json.kind.includes('authorization/respond'));
@@ -161,11 +161,11 @@ test('arguments that were not listed are not approved unseen', async () => {
         const { id: request, from, to, kind, payload } = JSON.parse(text);
         if (to?.includes('second') && kind === 'mcp/request:authorization/list')
             other.send({ protocol: 'mcpx/v0.1', id: `m${Math.random()}`, from: 'second', to: [from], kind: 'mcp/response:authorization/list', correlation_id: request,
-                payload: { jsonrpc: '2.0', id: payload.id, result: { pending: [{ authorizationId: 'big\u001b[2J', tool: 'x', requester: 'bot' }] } } });
+                payload: { jsonrpc: '2.0', id: payload.id, result: { pending: [{ authorizationId: 'big', tool: 'x', requester: 'bot', reason: '\u001b[2J' }, { authorizationId: 'bad\u001b', tool: 'x', requester: 'bot', arguments: {} }] } } });
     });
     const { stdout } = await as('ann', 'proposals', 'room');
-    assert.match(stdout, /^big\\u001b\[2J\n {2}bot -> second {2}x \(its arguments are not known here\)/);
-    const { status, stderr } = await as('ann', 'approve', 'room', 'big\u001b[2J');
+    assert.match(stdout, /^second\/big\n {2}bot -> second {2}x \(its arguments are not known here\): \\u001b\[2J \(asked by second\)\n[^\n]+\n$/);
+    const { status, stderr } = await as('ann', 'approve', 'room', 'big');
     assert.equal(status, 1);
     assert.match(stderr, /its arguments are too long to be listed, and nothing is approved unseen/);
     other.socket.terminate();

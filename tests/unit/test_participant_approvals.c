@@ -229,3 +229,139 @@ TEST(only_its_owner_announces_again)
     CHECK_INT(find("p3")->state, PROPOSED_OPEN);
     done();
 }
+
+/* --- who came later --- */
+
+static void ask_for_list(void)
+{
+    CHECK_INT(occupant_request(fake.occupant,
+                               &(struct asking){ .to = S("srv"),
+                                                 .method = S("authorization/list"),
+                                                 .how = ASK_CALL,
+                                                 .ops = { .on_done = fake_ask.on_done },
+                                                 .user = &fake },
+                               fake.now, NULL, NULL),
+              OK);
+    (void)fake_sent(&fake);
+}
+
+static struct str list(const char *from, const char *id, const char *pending)
+{
+    struct buf rest;
+    struct str told;
+
+    buf_init(&rest, 1 << 20);
+    buf_putf(&rest,
+             ABOUT("me-1") "\"to\":[\"bot\"],\"payload\":{\"jsonrpc\":\"2.0\",\"id\":"
+                           "\"me-1\",\"result\":{\"pending\":%s}}",
+             pending);
+    told = hear(from, id, "mcp/response:authorization/list", buf_cstr(&rest));
+    told = str_slice(told, 0, str_find(told, '=', 0));
+    buf_done(&rest);
+    return told;
+}
+
+#define PENDING                                                                      \
+    "\"authorizationId\":\"a1\",\"tool\":\"rm\",\"requester\":\"agent\",\"reason\":" \
+    "\"big\",\"expiresAt\":\"2027-01-15T08:01:00Z\""
+
+TEST(an_owner_tells_what_is_pending)
+{
+    begin();
+    ask_for_list();
+    CHECK_STR(list("srv", "l",
+                   "[{" PENDING ",\"arguments\":{\"f\":1}},{" PENDING
+                   ",\"arguments\":{}},"
+                   "{\"authorizationId\":\"a2\",\"announcement\":\"n2\",\"tool\":\"rm\","
+                   "\"requester\":\"agent\",\"delegate\":\"ann\"},"
+                   "{\"authorizationId\":\"\"},7]"),
+              S("proposal srv/a1 open\nproposal n2 open\ndone me-1 result by srv "));
+    CHECK_STR(find("srv/a1")->owner, S("srv"));
+    CHECK_STR(find("srv/a1")->proposer, S("agent"));
+    CHECK_STR(find("srv/a1")->params, S("{\"name\":\"rm\",\"arguments\":{\"f\":1}}"));
+    CHECK_STR(find("srv/a1")->reason, S("big"));
+    CHECK_INT(find("srv/a1")->expires_ms, NOON + 60'000);
+    CHECK_STR(find("n2")->authorization_id, S("a2"));
+    CHECK_STR(find("n2")->asked, S("ann"));
+    CHECK_STR(find("n2")->params, S("")); /* nothing is approved unseen */
+    CHECK(!occupant_find_proposal(fake.occupant, S("a2")));
+    done();
+}
+
+TEST(what_was_only_listed_is_answered_without_an_announcement)
+{
+    begin();
+    ask_for_list();
+    (void)list("srv", "l", "[{" PENDING ",\"arguments\":{}}]");
+    (void)fake_told(&fake);
+    CHECK_INT(occupant_approve(fake.occupant, &(struct deciding){ .id = S("srv/a1") },
+                               fake.now, NULL),
+              OK);
+    CHECK_STR(fake_sent(&fake),
+              S(HEAD("me-2") TO_SRV
+                "\"kind\":\"" RESPONDS "\",\"payload\":{"
+                "\"jsonrpc\":\"2.0\",\"method\":\"authorization/respond\",\"params\":{"
+                "\"authorizationId\":\"a1\",\"decision\":\"approve\"}}}\n"));
+    CHECK_INT(find("srv/a1")->state, PROPOSED_FULFILLED);
+    done();
+}
+
+TEST(what_others_answer_to_what_was_listed_is_seen)
+{
+    begin();
+    ask_for_list();
+    (void)list("srv", "l", "[{" PENDING ",\"arguments\":{}}]");
+    (void)hear("ann", "d", RESPONDS,
+               ABOUT("n") TO_SRV
+               "\"payload\":{\"method\":\"authorization/respond\",\"params\":{"
+               "\"authorizationId\":\"a1\",\"decision\":\"deny\",\"reason\":\"no\"}}");
+    CHECK_INT(find("srv/a1")->state, PROPOSED_REJECTED);
+    CHECK_STR(find("srv/a1")->by, S("ann"));
+    done();
+}
+
+TEST(a_list_that_nobody_asked_for_is_none)
+{
+    begin();
+    CHECK_STR(list("srv", "l", "[{" PENDING ",\"arguments\":{}}]"), S(""));
+    CHECK(!occupant_find_proposal(fake.occupant, S("srv/a1")));
+    ask_for_list();
+    (void)list("eve", "l2", "[{" PENDING ",\"arguments\":{}}]");
+    CHECK(!occupant_find_proposal(fake.occupant, S("srv/a1")));
+    done();
+}
+
+TEST(what_was_announced_is_not_listed_again)
+{
+    begin();
+    announce();
+    ask_for_list();
+    CHECK_STR(list("srv", "l", "[{" PENDING ",\"arguments\":{}}]"),
+              S("done me-1 result by srv "));
+    (void)hear("srv", "p2", ANNOUNCES, "\"to\":[\"ann\"]," ANNOUNCE(WANTS));
+    CHECK_INT(find("p")->state, PROPOSED_WITHDRAWN);
+    CHECK_STR(find("p2")->asked, S("ann"));
+    done();
+}
+
+TEST(nobody_fills_the_ledger_with_a_list)
+{
+    struct buf pending;
+    size_t open = 0;
+
+    begin();
+    ask_for_list();
+    buf_init(&pending, 1 << 20);
+    for (int i = 0; i < 100; i++)
+        buf_putf(&pending,
+                 "%c{\"authorizationId\":\"a%d\",\"tool\":\"t\",\"requester\":\"r\"}",
+                 i ? ',' : '[', i);
+    buf_putc(&pending, ']');
+    (void)list("srv", "l", buf_cstr(&pending));
+    buf_done(&pending);
+    for (const struct proposed *p = NULL;
+         (p = occupant_next_proposal(fake.occupant, p)) != NULL;)
+        open++;
+    CHECK_INT(open, 5); /* a quarter, and one */
+    done();
+}
