@@ -11,7 +11,15 @@
 #include "envelope/kind.h"
 #include "json/json.h"
 
-enum { ARENA_BYTES = 256 << 20, LINE = 200, SHORT_ID = 14, HEAD = 4, TAIL = 8, FEW = 8 };
+enum {
+    ARENA_BYTES = 256 << 20,
+    LINE = 200,
+    NUMBER = 12,
+    SHORT_ID = 14,
+    HEAD = 4,
+    TAIL = 8,
+    FEW = 8
+};
 
 /* One envelope on its way to a line. */
 struct page {
@@ -300,9 +308,68 @@ void summary_put_left(struct buf *out, uint64_t until_ms, uint64_t now_ms)
         buf_putf(out, "%llus", (unsigned long long)seconds);
 }
 
+/* --- authorizations --- */
+
+static void put_authorization(struct page *page)
+{
+    const struct json *params = find(page, "params");
+
+    put_in(page, page->ink->wait, "asks");
+    put(page, " whether ");
+    plain_put(page->out, json_text(json_find(params, S("requester"))), PLAIN_LINE);
+    put(page, " may call ");
+    plain_put(page->out, json_text(json_find(params, S("tool"))), PLAIN_LINE);
+    put_params(page->out, json_find(params, S("arguments")), SUMMARY_JSON);
+    put(page, " (");
+    plain_put(page->out, json_text(json_find(params, S("id"))), PLAIN_LINE);
+    put(page, ")");
+    if (json_text(json_find(params, S("reason"))).len) {
+        put(page, ": ");
+        put_first_line(page, json_text(json_find(params, S("reason"))));
+    }
+}
+
+/* "allows it until 13:00:00: go ahead" */
+static void put_answer(struct page *page)
+{
+    const struct json *params = find(page, "params");
+    struct str decision = json_text(json_find(params, S("decision")));
+    struct str reason = json_text(json_find(params, S("reason")));
+    bool is_yes = str_eq(decision, S("approve"));
+    uint64_t wall_ms;
+
+    if (is_yes || str_eq(decision, S("deny"))) {
+        put_in(page, is_yes ? page->ink->good : page->ink->bad,
+               is_yes ? "allows" : "denies");
+        put(page, " ");
+    } else {
+        put(page, "leaves it to ");
+        plain_put(page->out, json_text(json_find(params, S("delegate"))), PLAIN_LINE);
+        put(page, " ");
+    }
+    plain_put(page->out, json_text(json_find(params, S("authorizationId"))), PLAIN_LINE);
+    if (!clock_parse(json_text(json_find(params, S("validUntil"))), &wall_ms)) {
+        put(page, ", and the same call until ");
+        put_clock(page->out, wall_ms);
+    }
+    if (reason.len) {
+        put(page, ": ");
+        put_first_line(page, reason);
+    }
+}
+
 static void put_request(struct page *page)
 {
     const char *verb = "asks";
+
+    if (str_eq(page->kind.method, S("notifications/authorization/request"))) {
+        put_authorization(page);
+        return;
+    }
+    if (str_eq(page->kind.method, S("authorization/respond"))) {
+        put_answer(page);
+        return;
+    }
 
     if (kind_is_notification(&page->kind))
         verb = "notifies";
@@ -525,6 +592,39 @@ static void put_welcome(struct page *page)
     put(page, page->ink->off);
 }
 
+static struct str raw_of(const struct json *object, const char *name)
+{
+    const struct json *value = json_find(object, str_of(name));
+
+    return value ? value->raw : S("?");
+}
+
+/* "p1 has 1 of 2 approvals, now of ann", "p1 was rejected by ann: no" */
+static void put_proposal_news(struct page *page)
+{
+    const struct json *approvals = find(page, "approvals");
+    struct str state = json_text(find(page, "state"));
+
+    put(page, page->ink->dim);
+    plain_put(page->out, json_text(find(page, "proposal")), PLAIN_LINE);
+    if (str_eq(state, S("open"))) {
+        put(page, " has ");
+        put_cut(page->out, raw_of(approvals, "given"), PLAIN_LINE, NUMBER);
+        put(page, " of ");
+        put_cut(page->out, raw_of(approvals, "needed"), PLAIN_LINE, NUMBER);
+        put(page, " approvals");
+    } else {
+        put(page, str_eq(state, S("expired")) ? " has " : " was ");
+        plain_put(page->out, state, PLAIN_LINE);
+    }
+    if (json_text(find(page, "by")).len) {
+        put(page, str_eq(state, S("open")) ? ", now of " : " by ");
+        plain_put(page->out, json_text(find(page, "by")), PLAIN_LINE);
+    }
+    put_reason(page);
+    put(page, page->ink->off);
+}
+
 static void put_gap(struct page *page)
 {
     put_in(page, page->ink->wait, "some envelopes were missed");
@@ -537,9 +637,10 @@ static bool put_system(struct page *page)
         struct str kind;
         void (*put)(struct page *page);
     } rows[] = {
-        { S("system/presence"), put_presence },   { S("system/notice"), put_notice },
-        { S("system/violation"), put_violation }, { S("system/error"), put_refusal },
-        { S("system/welcome"), put_welcome },     { S("system/gap"), put_gap },
+        { S("system/presence"), put_presence },      { S("system/notice"), put_notice },
+        { S("system/violation"), put_violation },    { S("system/error"), put_refusal },
+        { S("system/welcome"), put_welcome },        { S("system/gap"), put_gap },
+        { S("system/proposal"), put_proposal_news },
     };
 
     for (size_t i = 0; page->payload && i < COUNT(rows); i++)

@@ -20,6 +20,7 @@ enum {
     ARENA_BYTES = 8 << 20,
     PROPOSAL_MS = 5 * 60'000,
     TOOLS_MS = 10'000,
+    PENDING_MAX = 32, /* services that are asked */
     NUMBER_TEXT = 24,
     METHOD_NOT_FOUND = -32601, /* of JSON-RPC */
 };
@@ -277,6 +278,32 @@ void tui_ask_tools(struct tui *tui, struct str owner)
         tui_notice(tui, STYLE_DIM, "asking for tools");
 }
 
+/* --- what waits already --- */
+
+/* The library enters what is listed: on_proposal tells of it. */
+void tui_ask_pending(struct tui *tui)
+{
+    struct moot_participant who;
+    size_t count = 0;
+    size_t at = 0;
+
+    if (!moot_may(tui->moot, "mcp/request:authorization/list",
+                  "{\"method\":\"authorization/list\"}"))
+        return;
+    while (count < PENDING_MAX && moot_next_participant(tui->moot, &at, &who)) {
+        if (strcmp(who.type, "service") != 0)
+            continue;
+        count++;
+        (void)moot_request(tui->moot,
+                           &(struct moot_request){ .to = who.id,
+                                                   .method = "authorization/list",
+                                                   .params = "{}",
+                                                   .how = MOOT_CALL,
+                                                   .timeout_ms = TOOLS_MS },
+                           NULL); /* who does not answer asks nothing */
+    }
+}
+
 /* --- help --- */
 
 /* clang-format off */
@@ -292,9 +319,13 @@ static const char keys_help[] =
     "  F1, F2, F3       this help, the inbox, who is here; Esc comes back\n"
     "  Ctrl-L           draw everything anew\n"
     "  Ctrl-D, /quit    leave\n\n"
-    "In the inbox the one that is shown is the one that is decided, whatever comes\n"
-    "meanwhile. a approves after a y, e opens its arguments in $VISUAL or $EDITOR and\n"
-    "then asks, r rejects with a reason, w withdraws what is your own.\n\n"
+    "In the inbox the one that is shown is the one that is decided, whatever\n"
+    "comes meanwhile. a approves after a y, e opens its arguments in $VISUAL or\n"
+    "$EDITOR and then asks, r rejects with a reason, w withdraws what is your\n"
+    "own. Where several have to approve, the last one runs it.\n\n"
+    "A call that a server asks about: a allows it, after a y this once, after an\n"
+    "h or a d the same call for an hour or a day as well. r denies it with a\n"
+    "reason, d lets somebody else decide.\n\n"
     "Commands\n\n";
 /* clang-format on */
 

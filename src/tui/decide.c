@@ -16,7 +16,7 @@
 #include "tui/tell.h"
 #include "tui/tui_priv.h"
 
-enum { ARENA_BYTES = 256 << 20 };
+enum { ARENA_BYTES = 256 << 20, HOUR_MS = 3600'000 };
 
 void tui_drop_verdict(struct tui *tui)
 {
@@ -40,11 +40,17 @@ static const struct inbox_item *item_of(const struct tui *tui)
     return inbox_find(&tui->inbox, str_of(tui->decision.verdict.id));
 }
 
+bool tui_runs(const struct tui *tui, const struct inbox_item *item)
+{
+    return item->owner || inbox_is_enough(item, moot_may(tui->moot, "mcp/approve", "{}"));
+}
+
 /* Whom to ask comes before whether. */
 static void ask_to_run(struct tui *tui)
 {
     const struct inbox_item *item = item_of(tui);
-    bool names_nobody = item && !item->owner && item->to_count == 0;
+    bool names_nobody =
+        item && !item->owner && item->to_count == 0 && tui_runs(tui, item);
 
     ask(tui, names_nobody && !tui->decision.verdict.to ? ASK_TO : ASK_RUN);
 }
@@ -80,6 +86,7 @@ void tui_begin_verdict(struct tui *tui, enum verdict_type type)
     case VERDICT_RUN: ask_to_run(tui); break;
     case VERDICT_REJECT: ask(tui, ASK_REASON); break;
     case VERDICT_WITHDRAW: ask(tui, ASK_WITHDRAW); break;
+    case VERDICT_DELEGATE: ask(tui, ASK_DELEGATE); break;
     }
 }
 
@@ -168,8 +175,10 @@ void tui_begin_edit(struct tui *tui)
     }
     if (!begin(tui, VERDICT_RUN))
         return;
-    if (item->owner) {
-        tui_notice(tui, STYLE_BAD, "a call that is to be allowed cannot be edited");
+    if (item->owner || item->needed > 1) {
+        tui_notice(tui, STYLE_BAD,
+                   item->owner ? "a call that is to be allowed cannot be edited"
+                               : "where several approve nobody edits it");
         tui_drop_verdict(tui);
         return;
     }
@@ -285,7 +294,7 @@ static size_t count_open(const struct inbox *inbox)
     size_t count = 0;
 
     while ((item = inbox_next(inbox, item)) != NULL)
-        count += item->state == MOOT_OPEN && !item->is_mine && !item->is_decided;
+        count += inbox_waits(item) && !item->is_decided;
     return count;
 }
 
@@ -311,11 +320,55 @@ static void said(struct tui *tui, enum moot_err err, const char *done)
         tui_set_view(tui, VIEW_ROOM);
 }
 
+/* One approval of several. */
+static void vote(struct tui *tui, const struct inbox_item *item)
+{
+    struct buf done;
+
+    buf_init(&done, 128);
+    buf_putf(&done, "approved: %u of %u, it runs when others approve it, too",
+             item->given + 1, item->needed);
+    said(tui,
+         moot_approve(tui->moot, &(struct moot_decision){ .id = item->id,
+                                                          .on_done = tui_on_done,
+                                                          .user = tui }),
+         buf_cstr(&done));
+    buf_done(&done);
+}
+
+static void allow(struct tui *tui)
+{
+    const struct verdict *v = &tui->decision.verdict;
+    uint64_t until_ms = v->valid_ms ? clock_wall_ms() + v->valid_ms : 0;
+    const char *done = "allowed, this once";
+
+    if (v->valid_ms)
+        done = v->valid_ms > HOUR_MS ? "allowed, and the same call for a day"
+                                     : "allowed, and the same call for an hour";
+    said(tui,
+         moot_approve(tui->moot, &(struct moot_decision){ .id = v->id,
+                                                          .valid_until_ms = until_ms,
+                                                          .on_done = tui_on_done,
+                                                          .user = tui }),
+         done);
+}
+
 static void run(struct tui *tui)
 {
     const struct verdict *v = &tui->decision.verdict;
+    const struct inbox_item *item = item_of(tui);
     bool is_edited = v->params;
 
+    if (item && item->owner) {
+        allow(tui);
+        return;
+    }
+    if (item && !tui_runs(tui, item)) {
+        vote(tui, item);
+        return;
+    }
+    free(tui->decision.tried);
+    tui->decision.tried = is_edited ? NULL : xstrdup(v->id);
     said(tui,
          moot_fulfil(tui->moot, &(struct moot_decision){ .id = v->id,
                                                          .to = v->to,
@@ -323,6 +376,53 @@ static void run(struct tui *tui)
                                                          .on_done = tui_on_done,
                                                          .user = tui }),
          is_edited ? "approved, as you edited it" : "approved");
+}
+
+/* How many are needed is told with the first approval, or with this. */
+bool tui_approve_instead(struct tui *tui, const struct moot_outcome *outcome)
+{
+    CLEANUP(xfreep) char *id = TAKE(tui->decision.tried);
+    struct inbox_item *item = inbox_find(&tui->inbox, str_of(id));
+    struct moot_proposal p;
+
+    if (!id || !item || outcome->type != MOOT_REFUSED ||
+        !str_eq(str_of(outcome->error), S("proposal_state")) ||
+        !moot_find_proposal(tui->moot, id, &p) || p.state != MOOT_OPEN || p.needed < 2)
+        return false;
+    (void)inbox_update(&tui->inbox, &p);
+    if (tui_runs(tui, item) || item->is_approved)
+        return false;
+    if (moot_approve(tui->moot, &(struct moot_decision){
+                                    .id = id, .on_done = tui_on_done, .user = tui }))
+        return false;
+    tui_notice(tui, STYLE_GOOD, "approved: %u of %u, it runs when others approve it, too",
+               item->given + 1, item->needed);
+    return true;
+}
+
+static void delegate(struct tui *tui)
+{
+    struct str name = str_trim(line_text(&tui->decision.line));
+    CLEANUP(xfreep) char *text = str_dup(name);
+    struct moot_participant who;
+    struct buf done;
+
+    if (str_starts(name, S("@")))
+        memmove(text, text + 1, name.len);
+    if (!moot_find_participant(tui->moot, text, &who)) {
+        tui_notice(tui, STYLE_BAD, "nobody of that name is here");
+        return;
+    }
+    buf_init(&done, NOTICE_BYTES);
+    buf_put(&done, S("left to "));
+    tell_put_name(&done, str_of(text));
+    said(tui,
+         moot_delegate(tui->moot, &(struct moot_decision){ .id = tui->decision.verdict.id,
+                                                           .to = text,
+                                                           .on_done = tui_on_done,
+                                                           .user = tui }),
+         buf_cstr(&done));
+    buf_done(&done);
 }
 
 static void reject(struct tui *tui, struct str reason)
@@ -334,7 +434,7 @@ static void reject(struct tui *tui, struct str reason)
                                                          .reason = text,
                                                          .on_done = tui_on_done,
                                                          .user = tui }),
-         "rejected");
+         item_of(tui) && item_of(tui)->owner ? "denied" : "rejected");
 }
 
 static void choose_addressee(struct tui *tui)
@@ -371,10 +471,17 @@ void tui_conclude(struct tui *tui)
         break;
     case ASK_TO: choose_addressee(tui); break;
     case ASK_REASON: reject(tui, str_of(reason)); break;
+    case ASK_DELEGATE: delegate(tui); break;
     case ASK_WITHDRAW:
         said(tui, moot_cancel(tui->moot, tui->decision.verdict.id, NULL), "withdrawn");
         break;
     }
+}
+
+void tui_conclude_for(struct tui *tui, uint64_t valid_ms)
+{
+    tui->decision.verdict.valid_ms = valid_ms;
+    tui_conclude(tui);
 }
 
 void tui_reject(struct tui *tui, struct str id, struct str reason)

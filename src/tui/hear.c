@@ -28,11 +28,16 @@ static void note(struct tui *tui, enum entry_type type, struct str about,
 
 /* --- messages --- */
 
-/* Those that have a handler of their own. */
+/* Those that have a handler of their own, or fill the inbox. */
 static bool is_told_elsewhere(struct str kind)
 {
-    static const struct str kinds[] = { S("system/welcome"), S("system/presence"),
-                                        S("system/error"), S("system/gap") };
+    static const struct str kinds[] = { S("system/welcome"),
+                                        S("system/presence"),
+                                        S("system/error"),
+                                        S("system/gap"),
+                                        S("system/proposal"),
+                                        S("mcp/request:authorization/list"),
+                                        S("mcp/response:authorization/list") };
 
     for (size_t i = 0; i < COUNT(kinds); i++)
         if (str_eq(kinds[i], kind))
@@ -113,7 +118,7 @@ static void put_first_words(struct tui *tui, struct buf *out)
 
 static void on_proposal(struct moot *m, void *user, const struct moot_proposal *p);
 
-static void on_welcome(struct moot *m, void *user, bool)
+static void on_welcome(struct moot *m, void *user, bool resumed)
 {
     struct tui *tui = user;
     struct moot_proposal proposal;
@@ -129,8 +134,11 @@ static void on_welcome(struct moot *m, void *user, bool)
         buf_done(&text);
     }
     tui->status.has_joined = true;
+    inbox_know(&tui->inbox, moot_id(m));
     while (moot_next_proposal(m, &at, &proposal))
         on_proposal(m, tui, &proposal);
+    if (!resumed)
+        tui_ask_pending(tui);
 }
 
 static void on_gap(struct moot *, void *user, uint64_t missed)
@@ -289,21 +297,32 @@ static void tell_hook(struct tui *tui, const struct moot_proposal *p)
     buf_done(&json);
 }
 
+static enum entry_state state_of(const struct moot_proposal *p)
+{
+    switch (p->state) {
+    case MOOT_OPEN: return STATE_OPEN;
+    case MOOT_FULFILLED: return p->owner ? STATE_ALLOWED : STATE_FULFILLED;
+    case MOOT_REJECTED: return p->owner ? STATE_DENIED : STATE_REJECTED;
+    case MOOT_WITHDRAWN: return p->owner ? STATE_ENDED : STATE_WITHDRAWN;
+    case MOOT_EXPIRED: return STATE_EXPIRED;
+    }
+    return STATE_NONE;
+}
+
 static void mark(struct tui *tui, const struct moot_proposal *p)
 {
-    static const enum entry_state states[] = {
-        [MOOT_OPEN] = STATE_OPEN,         [MOOT_FULFILLED] = STATE_FULFILLED,
-        [MOOT_REJECTED] = STATE_REJECTED, [MOOT_WITHDRAWN] = STATE_WITHDRAWN,
-        [MOOT_EXPIRED] = STATE_EXPIRED,
-    };
     struct buf by;
 
     buf_init(&by, 1024);
+    if (p->state == MOOT_OPEN && p->needed > 1)
+        buf_putf(&by, "%u of %u approve", p->given, p->needed);
+    if (p->state == MOOT_WITHDRAWN && p->owner)
+        buf_put(&by, S("asked anew"));
     if (p->by && (p->state == MOOT_FULFILLED || p->state == MOOT_REJECTED)) {
         buf_put(&by, S("by "));
         tell_put_name(&by, str_of(p->by));
     }
-    timeline_mark(&tui->timeline, str_of(p->id), states[p->state], buf_str(&by));
+    timeline_mark(&tui->timeline, str_of(p->id), state_of(p), buf_str(&by));
     buf_done(&by);
 }
 
@@ -386,7 +405,10 @@ void tui_on_done(struct moot *, void *user, const struct moot_outcome *outcome)
 
     tui->needs_drawing = true;
     switch (outcome->type) {
-    case MOOT_REFUSED: tell_refusal(tui, outcome->message, outcome->error); return;
+    case MOOT_REFUSED:
+        if (!tui_approve_instead(tui, outcome))
+            tell_refusal(tui, outcome->message, outcome->error);
+        return;
     case MOOT_TIMED_OUT: why = S("no answer in time"); break;
     case MOOT_CANCELLED: why = S("cancelled"); break;
     case MOOT_GONE: why = S("who was asked has left, it may have run"); break;

@@ -4,15 +4,18 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/plain.h"
 #include "base/xalloc.h"
 
-struct str inbox_state_word(enum moot_proposal_state state)
+enum { NAMES_BYTES = 8192, NAME_BYTES = 256 };
+
+struct str inbox_state_word(const struct inbox_item *item)
 {
-    switch (state) {
+    switch (item->state) {
     case MOOT_OPEN: return S("open");
-    case MOOT_FULFILLED: return S("fulfilled");
-    case MOOT_REJECTED: return S("rejected");
-    case MOOT_WITHDRAWN: return S("withdrawn");
+    case MOOT_FULFILLED: return item->owner ? S("allowed") : S("fulfilled");
+    case MOOT_REJECTED: return item->owner ? S("denied") : S("rejected");
+    case MOOT_WITHDRAWN: return item->owner ? S("asked anew") : S("withdrawn");
     case MOOT_EXPIRED: return S("expired");
     }
     return S("");
@@ -36,6 +39,8 @@ static void drop_content(struct inbox_item *item)
     free(item->reason);
     free(item->by);
     free(item->params);
+    free(item->approvers);
+    free(item->asked);
 }
 
 static void item_free(struct inbox *inbox, struct inbox_item *item)
@@ -56,6 +61,13 @@ void inbox_done(struct inbox *inbox)
 
     LIST_FOREACH(item, &inbox->items, link)
         item_free(inbox, item);
+    free(inbox->me);
+}
+
+void inbox_know(struct inbox *inbox, const char *me)
+{
+    free(inbox->me);
+    inbox->me = xstrdup(me);
 }
 
 struct inbox_item *inbox_next(const struct inbox *inbox, const struct inbox_item *item)
@@ -90,8 +102,52 @@ static char *copy(const char *text)
     return text ? xstrdup(text) : NULL;
 }
 
-static void fill(struct inbox_item *item, const struct moot_proposal *p)
+static char *names_of(const struct moot_proposal *p)
 {
+    struct buf names;
+    char *text;
+
+    buf_init(&names, NAMES_BYTES);
+    for (size_t i = 0; i < p->approver_count; i++) {
+        buf_put(&names, i ? S(", ") : S(""));
+        plain_put(&names, str_slice(str_of(p->approvers[i]), 0, NAME_BYTES), PLAIN_LINE);
+    }
+    text = str_dup(buf_str(&names));
+    buf_done(&names);
+    return text;
+}
+
+static bool is_me(const struct inbox *inbox, const char *id)
+{
+    return inbox->me && str_eq(str_of(inbox->me), str_of(id));
+}
+
+static bool has_approved(const struct inbox *inbox, const struct moot_proposal *p)
+{
+    for (size_t i = 0; i < p->approver_count; i++)
+        if (is_me(inbox, p->approvers[i]))
+            return true;
+    return false;
+}
+
+/* When the count has changed, ours has counted, or somebody else's has. */
+static void fill_approvals(const struct inbox *inbox, struct inbox_item *item,
+                           const struct moot_proposal *p)
+{
+    if (item->given != p->given)
+        item->is_decided = false;
+    item->needed = p->needed;
+    item->given = p->given;
+    item->approvers = names_of(p);
+    item->is_approved = has_approved(inbox, p);
+    item->asked = copy(p->asked);
+    item->is_for_us = !p->asked || is_me(inbox, p->asked);
+}
+
+static void fill(const struct inbox *inbox, struct inbox_item *item,
+                 const struct moot_proposal *p)
+{
+    fill_approvals(inbox, item, p);
     item->proposer = copy(p->proposer ? p->proposer : "");
     item->owner = copy(p->owner);
     item->method = copy(p->method ? p->method : "");
@@ -148,7 +204,7 @@ static enum inbox_news enter(struct inbox *inbox, const struct moot_proposal *p)
         return INBOX_NOTHING;
     item = xcalloc(1, sizeof(*item));
     item->id = xstrdup(p->id);
-    fill(item, p);
+    fill(inbox, item, p);
     list_append(&inbox->items, &item->link);
     inbox->count++;
     inbox->open_count++;
@@ -167,7 +223,7 @@ enum inbox_news inbox_update(struct inbox *inbox, const struct moot_proposal *p)
     was_open = item->state == MOOT_OPEN;
     is_same = is_same_call(item, p);
     drop_content(item);
-    fill(item, p);
+    fill(inbox, item, p);
     item->version += !is_same;
     inbox->open_count -= was_open;
     inbox->open_count += item->state == MOOT_OPEN;
@@ -265,9 +321,17 @@ static const char *why_not(const struct inbox_item *item, enum verdict_type type
     if (item->is_decided)
         return "you have decided on it already";
     if (type == VERDICT_WITHDRAW)
-        return item->is_mine ? NULL : "only who proposed it can withdraw it";
+        return item->is_mine && !item->owner ? NULL
+                                             : "only who proposed it can withdraw it";
     if (item->is_mine)
-        return "it is your own: others decide on it, you can withdraw it";
+        return item->owner ? "it is your own call: others decide on it"
+                           : "it is your own: others decide on it, you can withdraw it";
+    if (!item->is_for_us)
+        return "somebody else is asked to decide: no other answer counts";
+    if (type == VERDICT_DELEGATE && !item->owner)
+        return "only what a server asks about can be left to somebody else";
+    if (type == VERDICT_RUN && item->is_approved && item->given < item->needed)
+        return "you have approved it already: others have to as well";
     if (type == VERDICT_RUN && !*item->params)
         return "what it asks for is not known here, so it cannot be approved";
     return NULL;
@@ -314,6 +378,25 @@ enum err verdict_check(const struct verdict *v, const struct inbox *inbox,
         return ERR_PROPOSAL_STATE;
     *ret_why = "it has changed: nothing was done, look again";
     return item->version == v->version && is_same_call(item, p) ? OK : ERR_CONFLICT;
+}
+
+bool inbox_waits(const struct inbox_item *item)
+{
+    return item->state == MOOT_OPEN && !item->is_mine && item->is_for_us &&
+           !(item->is_approved && item->given < item->needed);
+}
+
+bool inbox_is_enough(const struct inbox_item *item, bool counts)
+{
+    return item->needed < 2 ||
+           item->given + (counts && !item->is_approved) >= item->needed;
+}
+
+void inbox_put_approvals(struct buf *out, const struct inbox_item *item)
+{
+    if (item->needed > 1 || item->given)
+        buf_putf(out, "%u of %u approval%s", item->given, item->needed,
+                 item->needed == 1 ? "" : "s");
 }
 
 void inbox_put_left(struct buf *out, uint64_t expires_ms, uint64_t now_ms)

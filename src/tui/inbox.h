@@ -32,7 +32,12 @@ struct inbox_item {
     char *params; /* JSON; "" where they are not known */
     uint64_t created_ms, expires_ms;
     enum moot_proposal_state state;
+    uint32_t needed, given; /* approvals; needed 0: not known */
+    char *approvers;        /* "ann, bob"; plain */
+    char *asked;            /* whose answer counts; NULL: anybody's */
     bool is_mine;
+    bool is_approved; /* by us, one of several */
+    bool is_for_us;   /* we are asked, or everybody */
     bool is_decided;  /* by us, and the room has not heard of it yet */
     unsigned version; /* grows when what would be called changes */
 };
@@ -42,12 +47,16 @@ struct inbox {
     size_t count, open_count;
     struct inbox_item *chosen; /* NULL: the list is empty */
     size_t scroll;             /* lines of the chosen one that are above the screen */
+    char *me;                  /* our id; NULL: not known yet */
 };
 
 void inbox_init(struct inbox *inbox);
 void inbox_done(struct inbox *inbox);
 
 enum inbox_news { INBOX_NOTHING, INBOX_NEW, INBOX_OVER, INBOX_CHANGED };
+
+/* Who we are: `me` is kept. */
+void inbox_know(struct inbox *inbox, const char *me);
 
 /* A proposal as the library knows it now. INBOX_NEW: it is open and was not known. What
  * is over and was not known is not entered. */
@@ -70,14 +79,21 @@ struct inbox_item *inbox_next(const struct inbox *inbox, const struct inbox_item
 
 /* --- deciding --- */
 
-enum verdict_type { VERDICT_NONE, VERDICT_RUN, VERDICT_REJECT, VERDICT_WITHDRAW };
+enum verdict_type {
+    VERDICT_NONE,
+    VERDICT_RUN, /* or approve, or allow */
+    VERDICT_REJECT,
+    VERDICT_WITHDRAW,
+    VERDICT_DELEGATE,
+};
 
 struct verdict {
     enum verdict_type type;
     char *id;
     unsigned version;
-    char *params; /* edited; NULL: as proposed */
-    char *to;     /* where the proposal names nobody; else NULL */
+    char *params;      /* edited; NULL: as proposed */
+    char *to;          /* where the proposal names nobody; else NULL */
+    uint64_t valid_ms; /* of what is allowed: how long, 0: this once */
 };
 
 /* About the item that is chosen. ERR_NOT_FOUND: there is none; ERR_PROPOSAL_STATE: it
@@ -92,8 +108,18 @@ enum err verdict_check(const struct verdict *v, const struct inbox *inbox,
                        const struct moot_proposal *p, uint64_t now_ms,
                        const char **ret_why);
 
+/* Does it wait for us? */
+bool inbox_waits(const struct inbox_item *item);
+
+/* Is it run when we say yes? Else ours is one approval of several. `counts`: we may
+ * approve. */
+bool inbox_is_enough(const struct inbox_item *item, bool counts);
+
+/* "1 of 2 approvals", where several are needed or one was given; else nothing. */
+void inbox_put_approvals(struct buf *out, const struct inbox_item *item);
+
 /* "4:51", "2 h 3 min", "expired" */
 void inbox_put_left(struct buf *out, uint64_t expires_ms, uint64_t now_ms);
 
-/* "open", "withdrawn", "rejected" */
-struct str inbox_state_word(enum moot_proposal_state state);
+/* "open", "withdrawn", "rejected"; of what a server asks about: "allowed", "denied" */
+struct str inbox_state_word(const struct inbox_item *item);

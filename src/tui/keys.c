@@ -197,8 +197,24 @@ static void press_letter(struct tui *tui, uint32_t letter)
     case 'e': tui_begin_edit(tui); break;
     case 'r': tui_begin_verdict(tui, VERDICT_REJECT); break;
     case 'w': tui_begin_verdict(tui, VERDICT_WITHDRAW); break;
+    case 'd': tui_begin_verdict(tui, VERDICT_DELEGATE); break;
     default: break;
     }
+}
+
+enum { HOUR_MS = 3600'000, DAY_MS = 24 * HOUR_MS };
+
+/* What is allowed may hold for a while. 0: the key says nothing of that. */
+static uint64_t time_of(const struct tui *tui, uint32_t character)
+{
+    const struct inbox_item *item =
+        inbox_find(&tui->inbox, str_of(tui->decision.verdict.id));
+
+    if (tui->decision.question != ASK_RUN || !item || !item->owner)
+        return 0;
+    if (character == 'h')
+        return HOUR_MS;
+    return character == 'd' ? DAY_MS : 0;
 }
 
 /* Yes or no. Keys that came before the question was seen answer nothing. */
@@ -212,6 +228,8 @@ static void press_yes_or_no(struct tui *tui, struct key key)
         tui_notice(tui, STYLE_DIM, "nothing was done");
     } else if (is_text && key.character == 'y' && !can_edit) {
         tui_conclude(tui);
+    } else if (is_text && time_of(tui, key.character)) {
+        tui_conclude_for(tui, time_of(tui, key.character));
     } else if (is_text && key.character == 'e' && can_edit) {
         tui_begin_edit(tui);
     } else {
@@ -239,6 +257,7 @@ static void press_in_inbox(struct tui *tui, struct key key)
     case ASK_WITHDRAW:
     case ASK_EDIT_AGAIN: press_yes_or_no(tui, key); return;
     case ASK_TO:
+    case ASK_DELEGATE:
     case ASK_REASON: press_answer(tui, key); return;
     }
     if (is_back(key))
@@ -292,8 +311,9 @@ static bool press_anywhere(struct tui *tui, struct key key)
 
 static struct line *line_of(struct tui *tui)
 {
-    bool is_asked =
-        tui->decision.question == ASK_TO || tui->decision.question == ASK_REASON;
+    bool is_asked = tui->decision.question == ASK_TO ||
+                    tui->decision.question == ASK_REASON ||
+                    tui->decision.question == ASK_DELEGATE;
 
     if (tui->view == VIEW_ROOM)
         return &tui->line;

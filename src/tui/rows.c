@@ -73,6 +73,7 @@ static enum style style_of_state(enum entry_state state)
     case STATE_AUTHORIZING:
     case STATE_OPEN: return STYLE_WAIT;
     case STATE_ANSWERED:
+    case STATE_ALLOWED:
     case STATE_FULFILLED: return STYLE_GOOD;
     case STATE_FAILED:
     case STATE_DENIED:

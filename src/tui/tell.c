@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tui/tell.h"
 
+#include <time.h>
+
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/plain.h"
 #include "base/utf8.h"
 #include "envelope/kind.h"
@@ -244,12 +247,31 @@ static void tell_authorization(struct story *s)
     const struct json *params = member(s->payload, S("params"));
 
     s->t->type = TELL_PROPOSAL;
-    title(s, S("asks whether "));
+    title(s, S("asks "));
+    if (s->env->to_count == 1) {
+        tell_put_name(&s->t->title, s->env->to[0]);
+        title(s, S(" "));
+    }
+    title(s, S("whether "));
     tell_put_name(&s->t->title, json_text(member(params, S("requester"))));
     title(s, S(" may call "));
     tell_put_name(&s->t->title, json_text(member(params, S("tool"))));
     put_json(s, member(params, S("arguments")));
     put_reason(s, member(params, S("reason")));
+}
+
+/* ", and the same call until 13:00" */
+static void put_until(struct story *s, struct str until)
+{
+    uint64_t wall_ms;
+    struct tm tm;
+    time_t seconds;
+
+    if (clock_parse(until, &wall_ms))
+        return;
+    seconds = (time_t)(wall_ms / 1000);
+    (void)localtime_r(&seconds, &tm); // lint: a person reads it, where he is
+    buf_putf(&s->t->title, ", and the same call until %02d:%02d", tm.tm_hour, tm.tm_min);
 }
 
 static void tell_respond(struct story *s)
@@ -260,8 +282,13 @@ static void tell_respond(struct story *s)
     s->t->type = TELL_DECISION;
     if (str_eq(decision, S("approve"))) {
         title(s, S("allows it"));
+        put_until(s, json_text(member(params, S("validUntil"))));
     } else if (str_eq(decision, S("deny"))) {
         title(s, S("does not allow it"));
+        put_until(s, json_text(member(params, S("validUntil"))));
+    } else if (str_eq(decision, S("delegate"))) {
+        title(s, S("leaves it to "));
+        tell_put_name(&s->t->title, json_text(member(params, S("delegate"))));
     } else {
         title(s, S("decides: "));
         tell_put_name(&s->t->title, decision);

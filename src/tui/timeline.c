@@ -24,6 +24,7 @@ static const struct str words[] = {
     [STATE_ENDED]       = S("ended"),
     [STATE_OPEN]        = S("open"),
     [STATE_FULFILLED]   = S("fulfilled"),
+    [STATE_ALLOWED]     = S("allowed"),
     [STATE_REJECTED]    = S("rejected"),
     [STATE_WITHDRAWN]   = S("withdrawn"),
     [STATE_EXPIRED]     = S("expired"),

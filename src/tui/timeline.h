@@ -43,6 +43,7 @@ enum entry_state {
     STATE_ENDED, /* without an answer: the note says why */
     STATE_OPEN,  /* a proposal */
     STATE_FULFILLED,
+    STATE_ALLOWED,
     STATE_REJECTED,
     STATE_WITHDRAWN,
     STATE_EXPIRED,

@@ -288,6 +288,7 @@ static void done(struct tui *tui)
     buf_done(&tui->status.why);
     buf_done(&tui->decision.edited);
     verdict_done(&tui->decision.verdict);
+    free(tui->decision.tried);
     line_done(&tui->decision.line);
     line_done(&tui->line);
     history_done(&tui->history);

@@ -34,6 +34,7 @@ enum question {
     ASK_REASON,     /* of a rejection */
     ASK_WITHDRAW,   /* y */
     ASK_EDIT_AGAIN, /* what was edited is no JSON object */
+    ASK_DELEGATE,   /* who is to decide instead */
 };
 
 enum { QUIET_IDS = 64, NOTICE_BYTES = 2048, TEXT_BYTES = 16 << 20 };
@@ -76,6 +77,7 @@ struct tui {
         struct line line;  /* an answer that is typed */
         struct buf edited; /* ASK_EDIT_AGAIN: as it was left */
         bool may_run;      /* our capabilities allow what is chosen */
+        char *tried;       /* the proposal of which we made the call last, or NULL */
         bool is_shown;     /* the question has been drawn: keys typed ahead answer none */
         bool is_whole;     /* all of it could be shown */
     } decision;
@@ -117,6 +119,8 @@ void tui_describe_person(struct tui *tui);
 void tui_send_line(struct tui *tui);
 void tui_complete(struct tui *tui);
 void tui_ask_tools(struct tui *tui, struct str owner);
+/* Services, for calls that they want authorized: what was announced before we came. */
+void tui_ask_pending(struct tui *tui);
 void tui_show_help(struct tui *tui);
 void tui_set_view(struct tui *tui, enum view view);
 
@@ -127,6 +131,12 @@ void tui_begin_edit(struct tui *tui);
 void tui_edited(struct tui *tui, struct str text);
 /* The question is answered with yes, or with what was typed. */
 void tui_conclude(struct tui *tui);
+/* Allowed, and for so long. */
+void tui_conclude_for(struct tui *tui, uint64_t valid_ms);
+/* A call that came too early is an approval instead. False: it was another one. */
+bool tui_approve_instead(struct tui *tui, const struct moot_outcome *outcome);
+/* Does our yes run it, or is it one of several? */
+bool tui_runs(const struct tui *tui, const struct inbox_item *item);
 void tui_drop_verdict(struct tui *tui);
 /* A proposal changed: a question about it that no longer makes sense is taken back. */
 void tui_review_verdict(struct tui *tui);

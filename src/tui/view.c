@@ -70,7 +70,7 @@ static size_t count_waiting(const struct tui *tui)
     size_t count = 0;
 
     while ((item = inbox_next(&tui->inbox, item)) != NULL)
-        count += item->state == MOOT_OPEN && !item->is_mine;
+        count += inbox_waits(item);
     return count;
 }
 
@@ -300,6 +300,58 @@ static void draw_keys(struct tui *tui, struct area all, const char *keys, bool h
     buf_done(&text);
 }
 
+/* "approve write_file: 1 of 2" where ours is one of several. */
+static void put_vote(struct buf *out, const struct inbox_item *item)
+{
+    buf_put(out, S(" approve "));
+    tell_put_call(out, str_of(item->method), str_of(item->name));
+    buf_putf(out, ": %u of %u, it does not run yet  ", item->given + 1, item->needed);
+}
+
+static void put_run(struct buf *out, const struct inbox_item *item,
+                    const struct verdict *v)
+{
+    const char *first = item->to_count ? item->to[0] : "";
+
+    buf_put(out, S(" run "));
+    tell_put_call(out, str_of(item->method), str_of(item->name));
+    buf_put(out, S(" at "));
+    tell_put_name(out, str_of(v->to ? v->to : first));
+    if (item->to_count > 1)
+        buf_putf(out, " and %zu more", item->to_count - 1);
+    buf_put(out, v->params ? S(", as you edited it  ") : S(", as proposed  "));
+}
+
+static unsigned draw_choice(struct tui *tui, struct span at, struct str key,
+                            struct str what)
+{
+    at.column = canvas_put(&tui->canvas, at, key, STYLE_CHOSEN);
+    return canvas_put(&tui->canvas, at, what, STYLE_STRONG);
+}
+
+/* "y allow rm at files, once  h for an hour  d for a day  n no": the first is cut. */
+static void draw_allow(struct tui *tui, struct area all, const struct inbox_item *item)
+{
+    enum { OTHERS = 43 }; /* columns of what follows */
+    struct span at = span_of(all, all.rows - 1);
+    struct span first = at;
+    struct buf text;
+
+    buf_init(&text, 4096);
+    buf_put(&text, S(" allow "));
+    tell_put_call(&text, str_of(item->method), str_of(item->name));
+    buf_put(&text, S(" at "));
+    tell_put_name(&text, str_of(item->owner));
+    first.column = canvas_put(&tui->canvas, at, S(" y "), STYLE_CHOSEN);
+    first.end = at.end > first.column + OTHERS ? at.end - OTHERS : at.end;
+    at.column = canvas_put_cut(&tui->canvas, first, buf_str(&text), STYLE_STRONG);
+    at.column = draw_choice(tui, at, S(""), S(", once "));
+    at.column = draw_choice(tui, at, S(" h "), S(" for an hour "));
+    at.column = draw_choice(tui, at, S(" d "), S(" for a day "));
+    (void)draw_choice(tui, at, S(" n "), S(" no"));
+    buf_done(&text);
+}
+
 /* "run write_file at files, with the arguments that you edited?  y yes, n no" */
 static void draw_run(struct tui *tui, struct area all)
 {
@@ -310,20 +362,16 @@ static void draw_run(struct tui *tui, struct area all)
 
     if (!item)
         return;
+    if (item->owner) {
+        draw_allow(tui, all, item);
+        return;
+    }
     buf_init(&text, 4096);
     at.column = canvas_put(&tui->canvas, at, S(" y "), STYLE_CHOSEN);
-    buf_put(&text, item->owner ? S(" allow ") : S(" run "));
-    tell_put_call(&text, str_of(item->method), str_of(item->name));
-    buf_put(&text, S(" at "));
-    if (item->owner)
-        tell_put_name(&text, str_of(item->owner));
-    else if (v->to)
-        tell_put_name(&text, str_of(v->to));
+    if (tui_runs(tui, item))
+        put_run(&text, item, v);
     else
-        tell_put_name(&text, str_of(item->to_count ? item->to[0] : ""));
-    if (item->to_count > 1)
-        buf_putf(&text, " and %zu more", item->to_count - 1);
-    buf_put(&text, v->params ? S(", as you edited it  ") : S(", as proposed  "));
+        put_vote(&text, item);
     at.column = canvas_put_cut(&tui->canvas, at, buf_str(&text), STYLE_STRONG);
     at.column = canvas_put(&tui->canvas, at, S(" n "), STYLE_CHOSEN);
     (void)canvas_put(&tui->canvas, at, S(" no"), STYLE_STRONG);
@@ -336,11 +384,22 @@ static void draw_inbox_bottom(struct tui *tui, struct area all)
 
     switch (tui->decision.question) {
     case ASK_NOTHING:
-        draw_keys(tui, all, "a approve  e edit  r reject  w withdraw  ", true);
+        draw_keys(tui, all,
+                  tui->inbox.chosen && tui->inbox.chosen->owner
+                      ? "a allow  r deny  d let somebody decide  "
+                      : "a approve  e edit  r reject  w withdraw  ",
+                  true);
         return;
     case ASK_RUN: draw_run(tui, all); return;
     case ASK_TO: draw_field(tui, all, S(" whom to call: "), line); return;
-    case ASK_REASON: draw_field(tui, all, S(" reject, because: "), line); return;
+    case ASK_REASON:
+        draw_field(tui, all,
+                   tui->inbox.chosen && tui->inbox.chosen->owner
+                       ? S(" deny, because: ")
+                       : S(" reject, because: "),
+                   line);
+        return;
+    case ASK_DELEGATE: draw_field(tui, all, S(" who is to decide: "), line); return;
     case ASK_WITHDRAW: draw_keys(tui, all, "y withdraw it  n leave it", false); return;
     case ASK_EDIT_AGAIN: draw_keys(tui, all, "e edit again  n leave it", false); return;
     }

@@ -44,9 +44,11 @@ static void put_line(const struct inbox_item *item, struct buf *out)
 static void put_time(const struct inbox_item *item, struct buf *out, uint64_t now_ms)
 {
     if (item->state != MOOT_OPEN)
-        buf_put(out, inbox_state_word(item->state));
+        buf_put(out, inbox_state_word(item));
     else if (item->is_mine)
         buf_put(out, S("yours "));
+    else if (item->needed > 1)
+        buf_putf(out, "%u/%u ", item->given, item->needed);
     if (item->state == MOOT_OPEN && item->expires_ms)
         inbox_put_left(out, item->expires_ms, now_ms);
 }
@@ -163,7 +165,7 @@ static void put_call(const struct inbox_item *item, struct buf *out)
 static void put_state(const struct inbox_item *item, struct buf *out, uint64_t now_ms)
 {
     buf_putf(out, "%-10s", "state");
-    buf_put(out, inbox_state_word(item->state));
+    buf_put(out, inbox_state_word(item));
     if (item->by) {
         buf_put(out, S(" by "));
         plain_put(out, str_of(item->by), PLAIN_LINE);
@@ -173,6 +175,33 @@ static void put_state(const struct inbox_item *item, struct buf *out, uint64_t n
         inbox_put_left(out, item->expires_ms, now_ms);
     }
     buf_putc(out, '\n');
+}
+
+/* "approved  1 of 2 approvals: ann" */
+static void put_approvals(const struct inbox_item *item, struct buf *out)
+{
+    if (item->needed < 2 && item->given == 0)
+        return;
+    buf_putf(out, "%-10s", "approved");
+    inbox_put_approvals(out, item);
+    if (*item->approvers)
+        buf_putf(out, ": %s", item->approvers);
+    buf_putc(out, '\n');
+}
+
+static const char *remark_of(const struct tui *tui, const struct inbox_item *item)
+{
+    if (item->is_mine)
+        return "It is your own: others decide on it.\n";
+    if (item->state != MOOT_OPEN)
+        return "";
+    if (!item->is_for_us)
+        return "Somebody else is asked to decide: no other answer counts.\n";
+    if (item->owner)
+        return "";
+    if (!tui_runs(tui, item))
+        return item->is_approved ? "You have approved it: others have to as well.\n" : "";
+    return tui->decision.may_run ? "" : "Your capabilities do not allow you to run it.\n";
 }
 
 static void put_to(const struct inbox_item *item, struct buf *out)
@@ -196,12 +225,11 @@ void view_put_item(const struct tui *tui, const struct inbox_item *item, struct 
     put_field(out, "at", item->owner); /* who asks is who would run it */
     put_to(item, out);
     put_state(item, out, now_ms);
+    put_approvals(item, out);
+    put_field(out, "asked", item->asked);
     put_field(out, "because", item->reason); /* of the rejection, if it was */
     put_field(out, "id", item->id);
-    if (item->is_mine)
-        buf_put(out, S("It is your own: others decide on it.\n"));
-    else if (item->state == MOOT_OPEN && !tui->decision.may_run && !item->owner)
-        buf_put(out, S("Your capabilities do not allow you to run it.\n"));
+    buf_put(out, str_of(remark_of(tui, item)));
     buf_put(out, is_edited ? S("\nAS YOU EDITED IT\n") : S("\n"));
     put_params(item, is_edited ? v->params : item->params, out);
 }
