@@ -51,6 +51,14 @@ const struct node *node_find(const struct node *map, struct str key);
  * true, false, a number; all others are strings. */
 void node_put_json(const struct node *node, struct buf *out);
 
+/* The same, telling where in the file each key and each value stands. */
+struct node_watcher {
+    void (*at)(void *user, size_t offset, struct config_mark mark);
+    void *user;
+};
+void node_put_json_watched(const struct node *node, struct buf *out,
+                           const struct node_watcher *watcher);
+
 /* In quotes, for YAML and JSON alike: texts have no control characters. */
 void quoted_put(struct str text, struct buf *out);
 

@@ -79,15 +79,31 @@ static void put_closing(const struct node *node, struct buf *out)
     }
 }
 
+/* Where things stand, for who wants to know; out->len is where in the JSON. */
+static void tell(const struct node_watcher *watcher, const struct buf *out,
+                 struct config_mark mark)
+{
+    if (watcher)
+        watcher->at(watcher->user, out->len, mark);
+}
+
 void node_put_json(const struct node *node, struct buf *out)
+{
+    node_put_json_watched(node, out, NULL);
+}
+
+void node_put_json_watched(const struct node *node, struct buf *out,
+                           const struct node_watcher *watcher)
 {
     const struct node *at = node;
 
     for (;;) {
         if (at != node && at->parent->kind == NODE_MAP) {
+            tell(watcher, out, at->key_mark);
             quoted_put(at->key, out);
             buf_putc(out, ':');
         }
+        tell(watcher, out, at->mark);
         put_opening(at, out);
         if (at->first) {
             at = at->first;
