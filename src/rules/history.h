@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What became of proposals: hears what goes on in topics, in its order, from the record
+ * or live, and tells of each proposal how it ended and by whom. Pure; the types of
+ * participants are told to it, and whoever is not known as a person is none.
+ *
+ *     proposal ─► fulfilled by a person, or approved by one and fulfilled   APPROVED
+ *                 fulfilled by a person with other arguments                CORRECTED
+ *                 rejected                                                  REJECTED
+ *                 withdrawn, pushed out, still open at the end              NOTHING
+ */
+#pragma once
+
+#include "rules/learner.h"
+
+enum { HISTORY_PROPOSALS = 4096, HISTORY_ENVELOPE = 64 << 10 };
+
+/* An envelope that was admitted; the text in slash spelling. */
+struct history_heard {
+    uint64_t at_ms;
+    struct str topic, from, kind, id, correlation, text;
+};
+
+struct history_listener {
+    void (*decided)(void *user, const struct decision *decision);
+    void *user;
+};
+
+struct history;
+
+struct history *history_new(const struct history_listener *listener);
+void history_free(struct history *history);
+
+/* A participant is a person, or is not. Who was ever seen as something else is no person
+ * any more. At most HISTORY_PEOPLE are remembered, in the order they come. */
+enum { HISTORY_PEOPLE = 100'000 };
+void history_person(struct history *history, struct str id, bool is_person);
+bool history_is_person(const struct history *history, struct str id);
+
+void history_hear(struct history *history, const struct history_heard *heard);
+
+/* No more comes: tells of those that are open. */
+void history_end(struct history *history);
