@@ -21,15 +21,17 @@ struct audit_place {
     const char *file;   /* NULL: the server, else the data directory */
 };
 
-/* Rows of an option table, for a struct with a `struct audit_place place`. */
+/* Rows of an option table, for a struct with a `struct audit_place place`, or with one
+ * that is called otherwise. */
 /* clang-format off */
-#define CLI_AUDIT_PLACE(type)                                                                                     \
-    { "--file",       "FILE", "read a copy of audit.db or an export; - for standard input", CLI_AT(type, place.file) }, \
-    { "--data",       "DIR",  "data directory of the server",               CLI_AT(type, place.data) },           \
-    { "--config",     "FILE", "settings of the server, where its store is PostgreSQL", CLI_AT(type, place.config) },     \
-    { "--server",     "URL",  "another server, https://HOST:PORT, with its own token", CLI_AT(type, place.server) }, \
-    { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",   CLI_AT(type, place.token_file) },     \
-    { "--ca",         "FILE", "https: trust these certificates, not the system's", CLI_AT(type, place.ca) }
+#define CLI_AUDIT_PLACE(type) CLI_AUDIT_PLACE_OF(type, place)
+#define CLI_AUDIT_PLACE_OF(type, at)                                                                              \
+    { "--file",       "FILE", "read a copy of audit.db or an export; - for standard input", CLI_AT(type, at.file) }, \
+    { "--data",       "DIR",  "data directory of the server",               CLI_AT(type, at.data) },              \
+    { "--config",     "FILE", "settings of the server, where its store is PostgreSQL", CLI_AT(type, at.config) },        \
+    { "--server",     "URL",  "another server, https://HOST:PORT, with its own token", CLI_AT(type, at.server) }, \
+    { "--token-file", "FILE", "the token for --server; else $MOOT_TOKEN",   CLI_AT(type, at.token_file) },        \
+    { "--ca",         "FILE", "https: trust these certificates, not the system's", CLI_AT(type, at.ca) }
 /* clang-format on */
 
 struct audit_source;

@@ -29,6 +29,7 @@ static const struct cli_command *const recorded[] = {
     &cli_audit_search, &cli_audit_thread, &cli_audit_stats,
     &cli_audit_export, &cli_audit_verify, &cli_audit_head, &cli_audit_retention,
     &cli_audit_replay,
+    &cli_rules_learn, &cli_rules_test, &cli_rules_check,
 };
 
 static const struct cli_command *const seating[] = {

@@ -180,6 +180,7 @@ void recording_connected(struct live_room *room, const struct connection_start *
     json_put_str(&w, S("address"), str_of(start->address));
     json_put_str(&w, S("token"), start->identity->token_name);
     json_put_str(&w, S("dialect"), dialect_name(start->dialect));
+    json_put_str(&w, S("type"), participant_type_name(start->identity->type));
     json_object_close(&w);
     note(room, &(struct audit_record){
                    .event = AUDIT_CONNECT,

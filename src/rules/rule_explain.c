@@ -121,7 +121,7 @@ static void explain_evidence(struct buf *out, const struct rule_evidence *e)
              (unsigned long long)(e->bound / 10'000),
              (unsigned long long)(e->bound / 1000 % 10));
     if (e->beside)
-        buf_putf(out, "Beside it %llu were rejected, which it does not cover.\n",
+        buf_putf(out, "Rejected beside it, and not covered: %llu.\n",
                  (unsigned long long)e->beside);
 }
 

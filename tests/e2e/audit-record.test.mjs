@@ -108,7 +108,7 @@ test('presence and connections: who came from where with which token, and why th
         .find((member) => member.participantId === 'giver');
     const join = await recorded(gateway, (one) => one.event === 'presence' && one.participant === 'giver' && one.kind === 'join');
     const connect = await recorded(gateway, (one) => one.event === 'connect' && one.id === connectionId);
-    assert.deepEqual([connect.kind, connect.participant, connect.body], ['websocket', 'giver', { address: '127.0.0.1', token: 'giver', dialect: 'slash' }]);
+    assert.deepEqual([connect.kind, connect.participant, connect.body], ['websocket', 'giver', { address: '127.0.0.1', token: 'giver', dialect: 'slash', type: 'agent' }]);
     assert.match(join.id, /^sys-/);
     assert.equal((await gateway.request('POST /admin/members/giver/kick', { token: 'boss-token' })).status, 200);
     await eve.closed();

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of rules, and the record as rules see it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "cli/audit_ask.h"
+#include "cli/input.h"
+#include "cli/progress.h"
+#include "cli/rules.h"
+#include "config/document.h"
+
+enum { BODY_BYTES = 1 << 20, MESSAGE_BYTES = 1024 };
+
+/* --- the file --- */
+
+static int complain(struct config_problem *problem, const char *path)
+{
+    struct buf out;
+
+    if (!problem->file[0])
+        (void)snprintf(problem->file, sizeof(problem->file), "%s", path);
+    buf_init(&out, MESSAGE_BYTES);
+    config_problem_put(problem, &out);
+    (void)cli_fail("%s", buf_cstr(&out));
+    buf_done(&out);
+    return CLI_FAILED;
+}
+
+static int read_rules(const char *path, struct str text, struct arena *arena,
+                      struct rule_list *ret)
+{
+    struct config_problem problem = {};
+    struct config_document document;
+    struct rule_problem wrong = {};
+    enum err err = config_document_read(text, path, &document, &problem);
+
+    if (err)
+        return complain(&problem, path);
+    err = rules_read(buf_str(&document.json), arena, ret, &wrong);
+    if (err) {
+        problem.mark = config_document_mark(&document, wrong.at);
+        (void)snprintf(problem.message, sizeof(problem.message), "%s",
+                       wrong.what[0] ? wrong.what : "the file is too large");
+    }
+    config_document_done(&document);
+    return err ? complain(&problem, path) : CLI_OK;
+}
+
+int rules_load(const char *path, struct arena *arena, struct rule_list *ret)
+{
+    struct buf text;
+    int code;
+
+    buf_init(&text, CONFIG_FILE_MAX + 1);
+    code = cli_read_file(path, &text);
+    if (!code)
+        code = read_rules(path, buf_str(&text), arena, ret);
+    buf_done(&text);
+    return code;
+}
+
+/* --- the record --- */
+
+struct replaying {
+    struct history *history;
+    struct arena scratch;
+    struct progress progress;
+    struct rules_seen seen;
+};
+
+static void tick(struct replaying *r)
+{
+    r->seen.records++;
+    if (progress_is_due(&r->progress))
+        progress_tell(&r->progress, 0, 0, r->seen.records);
+}
+
+/* Who connects says what stands behind him. */
+static bool on_connect(void *user, const struct audit_record *record)
+{
+    struct replaying *r = user;
+    const struct json *body;
+    struct str type;
+
+    tick(r);
+    if (!record->body.ptr || record->body.len > BODY_BYTES)
+        return true;
+    arena_reset(&r->scratch);
+    if (json_parse(record->body, &r->scratch, &body, NULL))
+        return true;
+    type = json_text(json_find(body, S("type")));
+    if (type.len)
+        history_person(r->history, record->participant, str_eq(type, S("human")));
+    return true;
+}
+
+static bool on_envelope(void *user, const struct audit_record *record)
+{
+    struct replaying *r = user;
+
+    tick(r);
+    r->seen.removed += audit_body_is_removed(record);
+    history_hear(r->history, &(struct history_heard){
+                                 .at_ms = record->at_ms,
+                                 .topic = record->topic,
+                                 .from = record->participant,
+                                 .kind = record->kind,
+                                 .id = record->id,
+                                 .correlation = record->correlation,
+                                 .text = record->body,
+                             });
+    return true;
+}
+
+static int replay(struct replaying *r, struct audit_source *source,
+                  const struct audit_query *query)
+{
+    struct audit_query people = { .event = S("connect"),
+                                  .topic = query->topic,
+                                  .order = AUDIT_OLDEST_FIRST };
+    enum err err = audit_source_records(source, &people, on_connect, r);
+
+    if (!err)
+        err = audit_source_records(source, query, on_envelope, r);
+    if (!err)
+        history_end(r->history);
+    return err ? audit_source_fail(source) : CLI_OK;
+}
+
+int rules_replay(const struct rules_record *record, uint64_t now_ms,
+                 const struct history_listener *listener, struct rules_seen *ret)
+{
+    /* A file may be of any time, and is looked at whole. */
+    const char *usual = record->place.file ? NULL : "30d";
+    const struct audit_filter filter = { .since = record->since ? record->since : usual,
+                                         .topic = record->topic,
+                                         .kind = "mcp/*",
+                                         .verdict = "allowed",
+                                         .event = "envelope" };
+    struct replaying r = {};
+    struct audit_source *source;
+    struct audit_query query;
+    int code = audit_ask(&filter, now_ms, &query);
+
+    if (!code)
+        code = audit_source_open(&record->place, &source);
+    if (code)
+        return code;
+    query.order = AUDIT_OLDEST_FIRST;
+    r.history = history_new(listener);
+    arena_init(&r.scratch, 16 * BODY_BYTES);
+    progress_begin(&r.progress, "reading", "records");
+    for (size_t i = 0; i < record->persons.count; i++)
+        history_person(r.history, str_of(record->persons.items[i]), true);
+    code = replay(&r, source, &query);
+    progress_end(&r.progress);
+    arena_done(&r.scratch);
+    history_free(r.history);
+    audit_source_close(source);
+    if (!code)
+        *ret = r.seen;
+    return code;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* moot rules test: what rules would have done to the proposals in the record. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/plain.h"
+#include "base/xalloc.h"
+#include "cli/rules.h"
+
+enum { OUT_BYTES = 64 << 20, RULES_BYTES = 256 << 20, SHOWN = 20 };
+
+struct test_options {
+    struct rules_record record;
+    bool json;
+};
+
+/* clang-format off */
+static const struct cli_option options[] = {
+    CLI_RULES_RECORD(struct test_options),
+    { "--json", NULL, "as JSON", CLI_AT(struct test_options, json) },
+    CLI_AUDIT_PLACE_OF(struct test_options, record.place),
+};
+/* clang-format on */
+
+/* A proposal that a rule would have approved, and a person did not. */
+struct wrong {
+    char *id, *by;
+    uint64_t at_ms;
+    bool is_corrected;
+};
+
+/* What became of the proposals that one rule covers. */
+struct tally {
+    uint64_t approved, rejected, corrected, others, undecided;
+    struct wrong wrongs[SHOWN]; /* the first ones */
+    size_t wrong_count;
+};
+
+struct testing {
+    const struct rule_list *rules;
+    struct tally *tallies; /* one for each rule */
+    uint64_t proposals, covered, wrong;
+};
+
+static void keep_wrong(struct tally *t, const struct decision *d)
+{
+    if (t->wrong_count < SHOWN)
+        t->wrongs[t->wrong_count++] =
+            (struct wrong){ .id = str_dup(d->id),
+                            .by = str_dup(d->by),
+                            .at_ms = d->at_ms,
+                            .is_corrected = d->verdict == DECISION_CORRECTED };
+}
+
+static void count(struct tally *t, const struct decision *d)
+{
+    if (d->verdict == DECISION_NOTHING) {
+        t->undecided++;
+    } else if (d->origin != DECIDED_BY_PERSON) {
+        t->others++;
+    } else if (d->verdict == DECISION_APPROVED) {
+        t->approved++;
+    } else {
+        *(d->verdict == DECISION_REJECTED ? &t->rejected : &t->corrected) += 1;
+        keep_wrong(t, d);
+    }
+}
+
+static void on_decided(void *user, const struct decision *d)
+{
+    struct testing *t = user;
+    bool is_covered = false;
+
+    t->proposals++;
+    for (size_t i = 0; i < t->rules->count; i++) {
+        if (!rule_covers(&t->rules->items[i], &d->proposal, NULL))
+            continue;
+        is_covered = true;
+        count(&t->tallies[i], d);
+    }
+    t->covered += is_covered;
+    t->wrong += is_covered && d->origin == DECIDED_BY_PERSON &&
+                (d->verdict == DECISION_REJECTED || d->verdict == DECISION_CORRECTED);
+}
+
+/* --- what is shown --- */
+
+static void put_wrong(struct buf *out, const struct wrong *wrong)
+{
+    char time[CLOCK_TEXT];
+
+    buf_put(out, S("    "));
+    plain_put(out, str_of(wrong->id), PLAIN_LINE);
+    buf_put(out, wrong->is_corrected ? S(": made with other arguments by ")
+                                     : S(": rejected by "));
+    plain_put(out, str_of(wrong->by), PLAIN_LINE);
+    buf_put(out, S(", "));
+    buf_put(out, clock_write(wrong->at_ms, time));
+    buf_putc(out, '\n');
+}
+
+static void put_tally(struct buf *out, const struct rule *rule, const struct tally *t)
+{
+    uint64_t wrong = t->rejected + t->corrected;
+
+    plain_put(out, rule->id, PLAIN_LINE);
+    buf_put(out, S("  "));
+    plain_put(out, rule->proposer, PLAIN_LINE);
+    buf_put(out, S(", "));
+    plain_put(out, rule->tool.len ? rule->tool : rule->method, PLAIN_LINE);
+    buf_putf(out,
+             "\n  would have approved %llu: people approved %llu of them and rejected "
+             "%llu; %llu were decided by others, %llu by nobody\n",
+             (unsigned long long)(t->approved + wrong + t->others + t->undecided),
+             (unsigned long long)t->approved, (unsigned long long)wrong,
+             (unsigned long long)t->others, (unsigned long long)t->undecided);
+    if (wrong)
+        buf_putf(out, "  false approvals: %llu\n", (unsigned long long)wrong);
+    for (size_t i = 0; i < t->wrong_count; i++)
+        put_wrong(out, &t->wrongs[i]);
+    if (wrong > t->wrong_count)
+        buf_putf(out, "    … and %llu more\n",
+                 (unsigned long long)(wrong - t->wrong_count));
+}
+
+static void put_text(struct buf *out, const struct testing *t)
+{
+    for (size_t i = 0; i < t->rules->count; i++)
+        put_tally(out, &t->rules->items[i], &t->tallies[i]);
+    buf_putf(out, "%llu of %llu proposals are covered, %llu of them falsely.\n",
+             (unsigned long long)t->covered, (unsigned long long)t->proposals,
+             (unsigned long long)t->wrong);
+}
+
+static void put_json_tally(struct json_writer *w, const struct rule *rule,
+                           const struct tally *t)
+{
+    json_object_open(w);
+    json_put_str(w, S("id"), rule->id);
+    json_put_uint(w, S("approved"), t->approved);
+    json_put_uint(w, S("rejected"), t->rejected);
+    json_put_uint(w, S("corrected"), t->corrected);
+    json_put_uint(w, S("by_others"), t->others);
+    json_put_uint(w, S("undecided"), t->undecided);
+    json_key(w, S("false"));
+    json_array_open(w);
+    for (size_t i = 0; i < t->wrong_count; i++)
+        json_str(w, str_of(t->wrongs[i].id));
+    json_array_close(w);
+    json_object_close(w);
+}
+
+static void put_json(struct buf *out, const struct testing *t)
+{
+    struct json_writer w;
+
+    json_write_init(&w, out);
+    json_object_open(&w);
+    json_put_uint(&w, S("proposals"), t->proposals);
+    json_put_uint(&w, S("covered"), t->covered);
+    json_put_uint(&w, S("false_approvals"), t->wrong);
+    json_key(&w, S("rules"));
+    json_array_open(&w);
+    for (size_t i = 0; i < t->rules->count; i++)
+        put_json_tally(&w, &t->rules->items[i], &t->tallies[i]);
+    json_array_close(&w);
+    json_object_close(&w);
+    buf_putc(out, '\n');
+}
+
+/* --- the command --- */
+
+static void free_tallies(struct testing *t)
+{
+    for (size_t i = 0; i < t->rules->count; i++)
+        for (size_t k = 0; k < t->tallies[i].wrong_count; k++) {
+            free(t->tallies[i].wrongs[k].id);
+            free(t->tallies[i].wrongs[k].by);
+        }
+    free(t->tallies);
+}
+
+static int run_rules(const struct test_options *o, const struct rule_list *rules)
+{
+    struct testing t = { .rules = rules };
+    struct rules_seen seen;
+    struct buf out;
+    int code;
+
+    t.tallies = xcalloc(rules->count + 1, sizeof(*t.tallies));
+    code = rules_replay(&o->record, clock_wall_ms(),
+                        &(struct history_listener){ on_decided, &t }, &seen);
+    buf_init(&out, OUT_BYTES);
+    if (!code && o->json)
+        put_json(&out, &t);
+    else if (!code)
+        put_text(&out, &t);
+    (void)fwrite(out.ptr, 1, out.len, stdout);
+    buf_done(&out);
+    free_tallies(&t);
+    if (!code && seen.removed)
+        fprintf(stderr, "moot: the bodies of %llu records have been removed\n",
+                (unsigned long long)seen.removed);
+    return !code && t.wrong ? CLI_FAILED : code;
+}
+
+static int test(void *fields, char **arguments, size_t count_ [[maybe_unused]])
+{
+    const struct test_options *o = fields;
+    struct rule_list rules = {};
+    struct arena arena;
+    int code;
+
+    arena_init(&arena, RULES_BYTES);
+    code = rules_load(arguments[0], &arena, &rules);
+    if (!code)
+        code = run_rules(o, &rules);
+    arena_done(&arena);
+    return code;
+}
+
+const struct cli_command cli_rules_test = {
+    .name = "rules test",
+    .usage = "FILE [OPTIONS]",
+    .summary = "say what rules would have approved of what is in the record",
+    .more =
+        "A dry run: nothing is sent. What a rule covers and a person rejected, or made\n"
+        "with other arguments, is a false approval; the exit status is 1 if there is\n"
+        "one. States, budgets and expiry of the rules are not looked at.\n\n"
+        "  moot rules test rules.yaml --topic room --since 30d\n",
+    .options = options,
+    .option_count = COUNT(options),
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = test,
+    .options_size = sizeof(struct test_options),
+};
