@@ -352,8 +352,9 @@ static enum widened widen_text(const struct column *column, const struct run *ru
     for (size_t i = 0; i < count; i++) {
         struct str text = runs[i].value->text;
 
-        if (text.len > SHAPE_TEXT || !shape_is_readable(text, SHAPE_MANY_LINES))
-            return WIDENED_NOT;
+        if (text.len > SHAPE_TEXT || str_find(text, ' ', 0) == text.len ||
+            !shape_is_readable(text, SHAPE_MANY_LINES))
+            return WIDENED_NOT; /* words have spaces between them */
         shape.has_lines = shape.has_lines || !shape_is_readable(text, SHAPE_ONE_LINE);
         shape.max_bytes = text.len > shape.max_bytes ? text.len : shape.max_bytes;
     }

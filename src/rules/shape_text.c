@@ -93,6 +93,8 @@ static bool part_is_plain(struct str part, uint32_t set)
 
         if (!class || (set && !(set & class)))
             return false;
+        if (i && part.ptr[i] == '.' && part.ptr[i - 1] == '.')
+            return false; /* no way up for anybody, but no reason for it either */
     }
     return true;
 }
