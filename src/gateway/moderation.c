@@ -362,7 +362,8 @@ void moderation_carry_out(struct live_room *room, const struct admission *a,
     struct grant_name name;
     struct grant *grant;
 
-    proposals_announce(room);
+    if (ledger_must_decide(&a->effect)) /* then its text stands in the log */
+        proposals_announce(room);
     if (is_used_up)
         name_grant(room, a->grant, &name);
     if (a->command)

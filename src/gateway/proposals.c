@@ -11,6 +11,7 @@
 enum {
     NEWS_BYTES = 1 << 20,
     WATCH_MS = 60 * 1000, /* at most: the wall clock may be set */
+    LOOK_MS = 1000,       /* at least, between two looks at all of them */
 };
 
 /* --- showing --- */
@@ -141,19 +142,50 @@ struct news {
     char text[];
 };
 
+/* For news in the next turn, else for the next expiry; not at all where nothing is open.
+ */
+static void plan(struct live_room *room)
+{
+    struct loop *loop = room->worker->loop;
+    uint64_t now_ms = loop_wall_ms(loop);
+    uint64_t delay_ms = 0;
+
+    if (list_is_empty(&room->proposal_news)) {
+        if (room->room.ledger.open_count == 0) {
+            loop_timer_clear(loop, &room->proposal_timer);
+            return;
+        }
+        if (room->proposal_due_ms > now_ms)
+            delay_ms = room->proposal_due_ms - now_ms;
+    }
+    loop_timer_set(loop, &room->proposal_timer,
+                   delay_ms < WATCH_MS ? delay_ms : WATCH_MS);
+}
+
+/* There may be many, one shortly after the other: all are looked at once a second. */
+static void expire(struct live_room *room)
+{
+    uint64_t now_ms = loop_wall_ms(room->worker->loop);
+    uint64_t next_ms = ledger_expire(&room->room.ledger, now_ms);
+
+    room->proposal_due_ms = next_ms > now_ms + LOOK_MS ? next_ms : now_ms + LOOK_MS;
+}
+
 static void on_due(struct loop_timer *timer)
 {
     struct live_room *room = CONTAINER_OF(timer, struct live_room, proposal_timer);
 
-    (void)ledger_expire(&room->room.ledger, loop_wall_ms(room->worker->loop));
+    if (loop_wall_ms(room->worker->loop) >= room->proposal_due_ms)
+        expire(room);
     proposals_announce(room);
-    proposals_watch(room);
+    plan(room);
 }
 
 void proposals_init(struct live_room *room)
 {
     list_init(&room->proposal_news);
     room->proposal_timer.on_fire = on_due;
+    room->proposal_due_ms = UINT64_MAX;
 }
 
 void proposals_done(struct live_room *room)
@@ -202,16 +234,6 @@ static void note_news(struct live_room *room, const struct proposal *p)
     buf_done(&out);
 }
 
-static void wake_at(struct live_room *room, uint64_t due_ms)
-{
-    uint64_t now_ms = loop_wall_ms(room->worker->loop);
-    uint64_t delay_ms = due_ms > now_ms ? due_ms - now_ms : 0;
-
-    room->proposal_due_ms = due_ms;
-    loop_timer_set(room->worker->loop, &room->proposal_timer,
-                   delay_ms < WATCH_MS ? delay_ms : WATCH_MS);
-}
-
 /* That it was proposed is no news: the proposal itself has been heard. */
 static bool is_news(const struct proposal *p)
 {
@@ -220,14 +242,11 @@ static bool is_news(const struct proposal *p)
 
 void proposals_changed(struct live_room *room, const struct proposal *p)
 {
-    bool is_set = loop_timer_is_set(&room->proposal_timer);
-
-    if (is_news(p)) {
+    if (is_news(p))
         note_news(room, p);
-        wake_at(room, 0);
-    } else if (!is_set || p->expires_ms < room->proposal_due_ms) {
-        wake_at(room, p->expires_ms);
-    }
+    if (p->state == PROPOSAL_OPEN && p->expires_ms < room->proposal_due_ms)
+        room->proposal_due_ms = p->expires_ms;
+    plan(room);
 }
 
 void proposals_announce(struct live_room *room)
@@ -248,11 +267,6 @@ void proposals_announce(struct live_room *room)
 
 void proposals_watch(struct live_room *room)
 {
-    uint64_t now_ms = loop_wall_ms(room->worker->loop);
-    uint64_t due_ms = ledger_expire(&room->room.ledger, now_ms);
-
-    if (due_ms != UINT64_MAX)
-        wake_at(room, due_ms);
-    else
-        loop_timer_clear(room->worker->loop, &room->proposal_timer);
+    room->proposal_due_ms = 0;
+    plan(room);
 }

@@ -29,7 +29,7 @@ struct live_room {
     struct loop_timer presence_timer;
     struct loop_timer proposal_timer; /* the next proposal expires, or there is news: */
     struct link proposal_news;        /* of proposals, not yet told; see proposals.h */
-    uint64_t proposal_due_ms;         /* wall clock, of the timer */
+    uint64_t proposal_due_ms;         /* wall clock; none expires before */
     uint64_t empty_since_ms;
     struct standings standings; /* pauses and bars here */
     struct brake brake;

@@ -144,7 +144,7 @@ test('what becomes of a proposal is told: rejected, withdrawn, expired', async (
 test('an expiry is noticed after a restart, and one that nobody saw is no news', async () => {
     const id = await propose('brief');
     const later = await say('agent', 'brief', 'mcp/proposal:tools/call:dig',
-        { payload: payloadOf('dig'), expires_at: new Date(Date.now() + 3000).toISOString() });
+        { payload: payloadOf('dig'), expires_at: new Date(Date.now() + 9000).toISOString() });
 
     await gateway.kill();
     gateway = await gateway.restart();
