@@ -274,9 +274,8 @@ static void step_propose(void)
 
     let_expire(m);
     (void)snprintf(id, sizeof(id), "p%zu", at);
-    if (ledger_knows(&world.ledger, str_of(id), world.wall_ms) !=
-        (m->is_known && m->state == PROPOSAL_OPEN))
-        CHECK(!"it is known whether an id is in use");
+    CHECK_INT(ledger_knows(&world.ledger, str_of(id), world.wall_ms),
+              m->is_known && m->state == PROPOSAL_OPEN);
     if (m->is_known && m->state == PROPOSAL_OPEN)
         return; /* duplicate_id */
     len = snprintf(text, sizeof(text),
