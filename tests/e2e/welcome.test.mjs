@@ -30,7 +30,8 @@ test('D4: the welcome comes first, in exactly this shape', async () => {
     assert.ok(Math.abs(Date.parse(ts) - Date.now()) < 60_000);
     assert.match(welcome.payload.moot.server, /^moot\/\d+\.\d+\.\d+/);
     delete welcome.payload.moot.server;
-    for (const feature of ['replay', 'dialects', 'validation', 'conditions', 'grants', 'moderation', 'invitations', 'loop_guard', 'policy'])
+    for (const feature of ['replay', 'dialects', 'validation', 'conditions', 'grants', 'moderation', 'invitations', 'loop_guard',
+        'approvals', 'policy'])
         assert.ok(welcome.payload.moot.features.includes(feature), feature);
     delete welcome.payload.moot.features;
     assert.deepEqual(welcome, {
@@ -117,7 +118,7 @@ test('D4: a late joiner sees the proposals that are open, and no others', async 
     const bob = await gateway.join('bob', { topic });
     const [one, ...more] = bob.welcome.payload.moot.proposals;
     assert.deepEqual(more, []);
-    assert.deepEqual(Object.keys(one).sort(), ['created', 'envelope', 'expires', 'id', 'kind', 'proposer']);
+    assert.deepEqual(Object.keys(one).sort(), ['approvals', 'created', 'envelope', 'expires', 'id', 'kind', 'proposer', 'state']);
     assert.deepEqual(one.envelope, open);
     assert.deepEqual([one.id, one.proposer, one.kind], [open.id, 'pro', 'mcp/proposal:tools/call:a']);
     assert.equal(Date.parse(one.expires) - Date.parse(one.created), 300_000);
