@@ -487,6 +487,15 @@ void announcement_begin(struct announcement *say, struct live_room *room,
     system_begin(&say->w, &say->out, &full);
 }
 
+/* What it tells of is durable before it is heard. */
+static uint64_t ticket_of(struct live_room *room, const struct gateway_words *words)
+{
+    uint64_t said = recording_said(room, words);
+    uint64_t changed = recorder_changes(room->worker);
+
+    return said > changed ? said : changed;
+}
+
 void announcement_end(struct announcement *say)
 {
     struct topic *topic = &say->room->room.topic;
@@ -500,7 +509,7 @@ void announcement_end(struct announcement *say)
                  &(struct topic_entry){ .text = words.text,
                                         .id_hash = ring_hash(&topic->ring, say->id),
                                         .was_checked = true,
-                                        .ticket = recording_said(say->room, &words) });
+                                        .ticket = ticket_of(say->room, &words) });
     buf_done(&say->out);
 }
 

@@ -80,6 +80,17 @@ TEST(a_command_says_what_it_says)
     CHECK_INT(command.expires_in, INVITE_DEFAULT_S);
     CHECK_STR(command.profile, S("full"));
     CHECK_STR(command.type, S("human"));
+
+    CHECK_INT(read_command(&arena, S("topic/set"),
+                           S("{\"brake\":\"on\",\"reason\":\"so\"}"), &command, &problem),
+              OK);
+    CHECK_INT(command.verb, COMMAND_SET_TOPIC);
+    CHECK(command.is_on);
+    CHECK_STR(command.reason, S("so"));
+    CHECK_INT(read_command(&arena, S("topic/set"), S("{\"brake\":\"off\"}"), &command,
+                           &problem),
+              OK);
+    CHECK(!command.is_on);
     arena_done(&arena);
 }
 
@@ -157,6 +168,10 @@ TEST(whatever_else_a_command_says_is_refused)
         { S("topic/invite"),      S("{\"participant\":\"p\"," CAPS ",\"expires_in\":0}"), S("payload.expires_in") },
         { S("topic/invite"),      S("{\"participant\":\"p\"," CAPS ",\"expires_in\":604801}"), S("payload.expires_in") },
         { S("topic/invite"),      S("{\"participant\":\"p\"," CAPS ",\"type\":\"service\"}"), S("payload.type") },
+        { S("topic/set"),         S("{}"),                                         S("payload.brake") },
+        { S("topic/set"),         S("{\"brake\":\"On\"}"),                         S("payload.brake") },
+        { S("topic/set"),         S("{\"brake\":true}"),                           S("payload.brake") },
+        { S("topic/set"),         S("{\"brake\":\"on\",\"topic\":\"x\"}"),         S("payload.topic") },
         { S("topic/invite"),      S("{ " CAPS "}"),                                S("payload.participant") }, /* not by `to` */
     };
     /* clang-format on */

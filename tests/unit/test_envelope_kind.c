@@ -24,6 +24,8 @@ TEST(d13_kinds_of_the_grammar_are_read)
         { S("participant/kick"), KIND_COMMAND, {}, {} },
         { S("participant/kick/x"), KIND_OTHER, {}, {} },
         { S("topic/invite"), KIND_COMMAND, {}, {} },
+        { S("topic/set"), KIND_COMMAND, {}, {} },
+        { S("topic/set/x"), KIND_OTHER, {}, {} },
         { S("capability/grant"), KIND_COMMAND, {}, {} },
         { S("capability/revoke"), KIND_COMMAND, {}, {} },
         { S("capability/grant-ack"), KIND_OTHER, {}, {} },

@@ -6,6 +6,7 @@
 #include "gateway/record_rules.h"
 #include "gateway/settings.h"
 #include "harness.h"
+#include "policy/rulings.h"
 
 /* The settings that a file of this text gives. */
 static struct settings *load(struct str yaml)
@@ -135,6 +136,36 @@ TEST(a_topic_has_the_approvals_of_all_or_its_own)
     CHECK_INT(needs.profiles.count, 0);
     CHECK_INT(approval_needs_of(&same->approvals, S("resources/read:x")).quorum, 2);
     CHECK_INT(approval_needs_of(&own->approvals, S("tools/call:deploy_web")).quorum, 4);
+    settings_unref(settings);
+}
+
+TEST(policy_is_compiled_in_its_order)
+{
+    struct settings *settings = load(
+        S("policy:\n"
+          "  - { outcome: deny, kind: 'mcp/request:tools/call:drop_*', topics: prod-*,\n"
+          "      types: [agent, service], from: [a, b*], message: never }\n"
+          "  - outcome: ask\n"
+          "    kind: mcp/request:tools/call\n"
+          "    payload: { params: { arguments: { n: 1, s: '1', t: [x, '!y'] } } }\n"));
+    size_t count;
+    const struct ruling_row *rows = rulings_rows(settings->rulings, &count);
+
+    CHECK_INT(count, 2);
+    CHECK_INT(rows[0].ruling, RULING_DENY);
+    CHECK_STR(rows[0].kind, S("mcp/request:tools/call:drop_*"));
+    CHECK_STR(rows[0].topics.items[0], S("prod-*"));
+    CHECK_INT(rows[0].types, 1U << TYPE_AGENT | 1U << TYPE_SERVICE);
+    CHECK_INT(rows[0].from.count, 2);
+    CHECK_STR(rows[0].message, S("never"));
+    CHECK_INT(rows[1].ruling, RULING_ASK);
+    CHECK_STR(
+        rows[1].payload,
+        S("{\"params\":{\"arguments\":{\"n\":1,\"s\":\"1\",\"t\":[\"x\",\"!y\"]}}}"));
+    CHECK_INT(rows[1].types, 0);
+    settings_unref(settings);
+    settings = load(S(""));
+    CHECK(!settings->rulings);
     settings_unref(settings);
 }
 
