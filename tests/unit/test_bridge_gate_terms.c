@@ -303,8 +303,8 @@ TEST(terms_that_are_written_are_read_and_the_same)
     static const char *const cases[] = {
         "{\"mode\":\"always-allow\"}",
         "{\"mode\":\"delegated\",\"delegate\":\"dan\",\"timeout_ms\":5000}",
-        "{\"mode\":\"selective\",\"rules\":[{\"tool\":\"a*\",\"caller\":\"b\","
-        "\"arguments\":{\"x\":[1,\"!y*\"]},\"then\":\"deny\"},{\"then\":\"prompt\"}]}",
+        ("{\"mode\":\"selective\",\"rules\":[{\"tool\":\"a*\",\"caller\":\"b\","
+         "\"arguments\":{\"x\":[1,\"!y*\"]},\"then\":\"deny\"},{\"then\":\"prompt\"}]}"),
     };
 
     FOR_EACH_CASE(c, cases) {
