@@ -54,6 +54,16 @@ static void put_declined(struct buf *out, const struct wish *wish,
     }
 }
 
+/* Where nobody decided it is the owner who says no. */
+static void put_denied(struct buf *out, const struct wish *wish,
+                       const struct outcome *outcome)
+{
+    if (!outcome->by.len || str_eq(outcome->by, wish->owner))
+        put_why(out, "it was denied", outcome->message);
+    else
+        put_by(out, outcome->by, "denied it", outcome->message);
+}
+
 static void put_refused(struct buf *out, const struct outcome *outcome)
 {
     struct json_span after = {};
@@ -73,7 +83,7 @@ static void put_words(struct buf *out, const struct wish *wish,
                       const struct outcome *outcome)
 {
     switch (outcome->type) {
-    case ASK_DENIED: put_why(out, "it was denied", outcome->message); break;
+    case ASK_DENIED: put_denied(out, wish, outcome); break;
     case ASK_DECLINED: put_declined(out, wish, outcome); break;
     case ASK_REFUSED: put_refused(out, outcome); break;
     case ASK_TIMED_OUT: put_by(out, wish->owner, "did not answer in time", S("")); break;

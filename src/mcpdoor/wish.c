@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "envelope/kind.h"
 #include "mcp/message.h"
@@ -161,6 +162,7 @@ void wish_free(struct wish *wish)
         wisher_free(wisher);
     list_remove(&wish->link);
     wish->attendee->wish_count--;
+    free(wish->why);
     buf_done(&wish->answer);
     free(wish);
 }
@@ -284,22 +286,56 @@ static void wait_for_decision(struct wisher *wisher)
     hall_due(hall, wisher->hold_until_ms);
 }
 
-static void propose(struct wish *wish, enum ask_stage stage)
+/* Somebody in the room decides; who waits is told so now and then. */
+static void wait(struct wish *wish)
 {
     struct hall *hall = wish->attendee->hall;
-    struct wisher *wisher;
 
-    hall->counts.proposals++;
     wish->is_proposed = true;
     wish->state = WISH_PROPOSED;
+    wish->changed_ms = hall->now.wall_ms;
     wish->tell_ms = hall->now.mono_ms + WISH_PROGRESS_MS;
     hall_due(hall, wish->tell_ms);
-    if (stage == ASK_PROPOSED && wish_may_approve(wish)) {
-        wish_ask_approval(wish);
-        return;
-    }
+}
+
+static void wait_all(struct wish *wish)
+{
+    struct wisher *wisher;
+
     LIST_FOREACH(wisher, &wish->wishers, link)
         wait_for_decision(wisher);
+}
+
+static void propose(struct wish *wish)
+{
+    wish->attendee->hall->counts.proposals++;
+    wait(wish);
+    if (wish_may_approve(wish))
+        wish_ask_approval(wish);
+    else
+        wait_all(wish);
+}
+
+/* Whoever waits for a decision already goes on waiting. */
+static void authorize(struct wish *wish, struct str why)
+{
+    bool waits = wish->state == WISH_PROPOSED;
+
+    wish->is_authorizing = true;
+    free(wish->why);
+    wish->why = str_dup(utf8_cut(why, WORDS));
+    wait(wish);
+    wish_tell_waiting(wish);
+    if (!waits)
+        wait_all(wish);
+}
+
+static void count(struct wish *wish, const struct progress *progress)
+{
+    wish->given = (uint32_t)progress->done;
+    wish->needed = (uint32_t)progress->total;
+    wish->changed_ms = wish_now(wish).wall_ms;
+    wish_tell_waiting(wish);
 }
 
 static void on_progress(void *user, const struct progress *progress)
@@ -307,14 +343,14 @@ static void on_progress(void *user, const struct progress *progress)
     struct wish *wish = user;
 
     switch (progress->type) {
-    case ASK_PROPOSED:
-    case ASK_AUTHORIZING: propose(wish, progress->type); break;
+    case ASK_PROPOSED: propose(wish); break;
+    case ASK_AUTHORIZING: authorize(wish, progress->message); break;
     case ASK_TAKEN_UP:
         wish->is_taken_up = true;
         wish->changed_ms = wish_now(wish).wall_ms;
         break;
     case ASK_UNDERWAY: break; /* its own words go out: wish_hear() */
-    case ASK_APPROVED: break;
+    case ASK_APPROVED: count(wish, progress); break;
     }
 }
 
@@ -630,7 +666,8 @@ void wish_drain(struct attendee *a)
     struct wish *wish;
 
     LIST_FOREACH(wish, &a->wishes, link) {
-        if (!wish->is_proposed || wish->is_taken_up || !wish->call_id[0])
+        if (!wish->is_proposed || wish->is_taken_up || wish->is_authorizing ||
+            !wish->call_id[0])
             continue;
         occupant_forget(a->occupant, call_id(wish));
         wish->call_id[0] = '\0';

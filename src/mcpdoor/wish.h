@@ -82,6 +82,7 @@ struct wish {
     bool has_digest;               /* it may have to be joined */
     bool is_proposed;              /* … and can be: others decide, or have decided */
     bool is_taken_up;              /* … and ask for it */
+    bool is_authorizing;           /* its owner asks somebody first */
     bool is_modern;
     bool is_task;         /* handed out as one */
     bool was_error;       /* WISH_ANSWERED: */
@@ -90,10 +91,12 @@ struct wish {
     struct link wishers, questions;
     size_t question_count;
     uint64_t questions_made;
-    uint64_t due_ms;     /* collected, parked, kept: until then; UINT64_MAX: for ever */
-    uint64_t tell_ms;    /* WISH_PROPOSED: who waits hears of it then */
-    uint64_t told;       /* … so many times */
-    uint64_t created_ms; /* wall clock */
+    uint64_t due_ms;  /* collected, parked, kept: until then; UINT64_MAX: for ever */
+    uint64_t tell_ms; /* WISH_PROPOSED: who waits hears of it then */
+    uint64_t told;    /* … so many times */
+    uint32_t needed, given; /* approvals of the proposal; needed 0: not known */
+    char *why;              /* is_authorizing: what the owner says; or NULL */
+    uint64_t created_ms;    /* wall clock */
     uint64_t changed_ms;
     struct buf answer; /* WISH_ANSWERED: result or error */
 };

@@ -82,6 +82,8 @@ void wish_fail(const struct asked_for *ask, struct str text);
 /* --- wish_tell.c --- */
 
 void wish_tell_waiting(struct wish *wish); /* for a decision */
+/* "waiting for a decision: 1 of 2 approvals" */
+void wish_put_waiting(struct buf *out, const struct wish *wish);
 
 /* --- wish_ask.c --- */
 

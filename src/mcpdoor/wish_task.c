@@ -25,12 +25,15 @@ static void put_task(struct json_writer *w, struct wish *wish)
 {
     CLEANUP(buf_done) struct buf id;
 
-    buf_init(&id, WORDS);
+    buf_init(&id, (size_t)4 * WORDS);
     wish_put_sealed(wish, SEALED_TASK, &id);
     json_put_str(w, S("taskId"), buf_str(&id));
     json_put_str(w, S("status"), status_of(wish));
-    if (wish->state == WISH_PROPOSED)
-        json_put_str(w, S("statusMessage"), S("waiting for a decision"));
+    if (wish->state == WISH_PROPOSED) {
+        buf_clear(&id);
+        wish_put_waiting(&id, wish);
+        json_put_str(w, S("statusMessage"), buf_str(&id));
+    }
     json_put_time(w, S("createdAt"), wish->created_ms);
     json_put_time(w, S("lastUpdatedAt"), wish->changed_ms);
     json_put_uint(w, S("ttlMs"), WISH_TASK_MS);
@@ -43,7 +46,7 @@ void wisher_hand_out(struct wisher *wisher)
     CLEANUP(buf_done) struct buf out;
     struct json_writer w;
 
-    buf_init(&out, (size_t)2 * WORDS);
+    buf_init(&out, (size_t)32 * WORDS);
     json_write_init(&w, &out);
     json_object_open(&w);
     json_put_str(&w, S("resultType"), S("task"));
@@ -58,7 +61,7 @@ static void get(const struct asked_for *ask, struct wish *wish)
     CLEANUP(buf_done) struct buf out;
     struct json_writer w;
 
-    buf_init(&out, wish->answer.len + (size_t)2 * WORDS);
+    buf_init(&out, wish->answer.len + (size_t)32 * WORDS);
     json_write_init(&w, &out);
     json_object_open(&w);
     json_put_str(&w, S("resultType"), S("complete"));

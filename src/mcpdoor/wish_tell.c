@@ -81,18 +81,39 @@ bool wish_hear(struct attendee *a, const struct heard *heard)
     return true;
 }
 
+void wish_put_waiting(struct buf *out, const struct wish *wish)
+{
+    if (!wish->is_authorizing) {
+        buf_put(out, S("waiting for a decision"));
+        if (wish->needed)
+            buf_putf(out, ": %u of %u approvals", wish->given, wish->needed);
+        return;
+    }
+    buf_put(out, wish->owner);
+    buf_put(out, S(" asks whether it may run this"));
+    if (wish->why && *wish->why) {
+        buf_put(out, S(": "));
+        buf_put(out, str_of(wish->why));
+    }
+}
+
 /* Rises with each, and says for whom there is a reason to wait. */
 void wish_tell_waiting(struct wish *wish)
 {
-    CLEANUP(buf_done) struct buf params;
+    CLEANUP(buf_done) struct buf params, text;
     struct wisher *wisher;
+    struct json_writer w;
 
-    buf_init(&params, WORDS);
-    buf_putf(&params,
-             "{\"progress\":%llu,\"message\":\"waiting for a decision (proposal ",
-             (unsigned long long)++wish->told);
-    buf_put(&params, str_of(wish->call_id));
-    buf_put(&params, S(")\"}"));
+    buf_init(&text, (size_t)4 * WORDS);
+    buf_init(&params, (size_t)32 * WORDS);
+    wish_put_waiting(&text, wish);
+    if (!wish->is_authorizing)
+        buf_putf(&text, " (proposal %s)", wish->call_id);
+    json_write_init(&w, &params);
+    json_object_open(&w);
+    json_put_uint(&w, S("progress"), ++wish->told);
+    json_put_str(&w, S("message"), buf_str(&text));
+    json_object_close(&w);
     LIST_FOREACH(wisher, &wish->wishers, link)
         if (wisher->progress.text.ptr)
             tell(wisher, S("notifications/progress"), wisher->progress, buf_str(&params));
