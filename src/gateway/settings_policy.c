@@ -18,7 +18,7 @@ static struct str_list list_of(const struct config_strs *strs)
 static enum err read_types(const struct config *config, const struct config_strs *types,
                            unsigned *ret, struct config_problem *problem)
 {
-    for (size_t i = 0; i < types->count; i++) {
+    for (size_t i = 0; types->items && i < types->count; i++) {
         enum participant_type type;
 
         if (!participant_type_parse(types->items[i], &type))

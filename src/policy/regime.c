@@ -4,6 +4,8 @@
 #include "base/cleanup.h"
 #include "policy/capability.h"
 
+enum { SPACE_BYTES = 2 * KIND_MAX_BYTES };
+
 bool regime_governs(const struct regime *regime)
 {
     return regime && (regime->rulings || regime->has_brake);
@@ -113,7 +115,7 @@ bool regime_lets_propose(const struct regime *regime, const struct regime_case *
 
     if (!regime_governs(regime) || about->kind->type != KIND_PROPOSAL)
         return false;
-    buf_init(&space, 2 * KIND_MAX_BYTES);
+    buf_init(&space, SPACE_BYTES);
     buf_put(&space, S("mcp/request:"));
     buf_put(&space, str_slice(text, str_find(text, ':', 0) + 1, text.len));
     if (kind_parse(buf_str(&space), &kind) ||

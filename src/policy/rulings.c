@@ -12,7 +12,7 @@
 #include "policy/outline.h"
 #include "policy/pattern.h"
 
-enum { LIST_BYTES = 8 << 20 };
+enum { LIST_BYTES = 8 << 20, OBJECT_BYTES = 8 * CAPABILITY_MAX_BYTES };
 
 /* Patterns of which one must match; none: anything does. */
 struct patterns {
@@ -143,7 +143,7 @@ static enum err compile_kind(const struct ruling_row *row, struct capability **r
         return err;
     if (row->payload.len == 0)
         return capability_new(row->kind, ret, &why) ? fail(problem, "kind", why) : OK;
-    buf_init(&text, 8 * CAPABILITY_MAX_BYTES);
+    buf_init(&text, OBJECT_BYTES);
     json_write_init(&w, &text);
     json_object_open(&w);
     json_put_str(&w, S("kind"), row->kind);
