@@ -152,8 +152,9 @@ static void keep(struct gate *gate, const struct gate_decision *decision,
     if (kept)
         kept_free(gate, kept);
     drop_over(gate, now);
-    if (gate->by_key.count >= GATE_KEPT)
-        kept_free(gate, LIST_FIRST(&gate->kept, struct kept, link));
+    kept = LIST_FIRST(&gate->kept, struct kept, link);
+    if (kept && gate->by_key.count >= GATE_KEPT)
+        kept_free(gate, kept);
     kept = kept_new(decision, print);
     kept->number = ++gate->numbers;
     kept->due_ms = now.mono_ms + (decision->valid_ms - now.wall_ms);

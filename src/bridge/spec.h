@@ -62,9 +62,9 @@ struct server_spec {
     enum mcp_era era;
     enum pin_mode pin;
     struct gate_terms gate; /* who authorizes calls */
-    bool starts_now;  /* not with the first call */
-    uint64_t idle_ms; /* without a call before it is stopped; 0: never */
-    uint64_t call_ms; /* of one call, until progress begins it anew */
+    bool starts_now;        /* not with the first call */
+    uint64_t idle_ms;       /* without a call before it is stopped; 0: never */
+    uint64_t call_ms;       /* of one call, until progress begins it anew */
     uint64_t open_ms;
     uint64_t backoff_min_ms, backoff_max_ms;
     size_t max_waiting; /* calls that wait for it to start, and that are under way */

@@ -118,3 +118,17 @@ test('a gateway that is started anew with its own server: nothing of what was pe
     respond(person, (await waits(again, next, { by: person })).asked, 'approve');
     assert.equal(JSON.parse(textOf(await answered(again, next))).filter((method) => method === 'tools/call').length, 1);
 });
+
+test('moot run --authorize: the gateway keeps it with the server', async () => {
+    const run = (...args) => moot(null, null, args, { env: { MOOT_DATA: gateway.data } });
+    const ann = await gateway.join('ann');
+    const bot = await gateway.join('bot');
+
+    assert.equal((await run('run', 'room', '--as', 'tool', '--sandbox', 'off', '--yes', '--authorize', 'always-prompt', '--', ...command())).status, 0);
+    if (!ann.frames.some(({ json }) => changesIn(json).some((one) => one.event === 'join' && one.id === 'tool')))
+        await expect(ann, (json) => changesIn(json).some((one) => one.event === 'join' && one.id === 'tool'));
+    const sent = call(bot);
+    respond(ann, (await waits(bot, sent, { by: ann })).asked, 'approve');
+    assert.ok(textOf(await answered(bot, sent)));
+    assert.equal((await run('stop', '--remove', 'tool')).status, 0);
+});
