@@ -286,6 +286,7 @@ void tui_ask_pending(struct tui *tui)
     struct moot_participant who;
     size_t count = 0;
     size_t at = 0;
+    char id[MOOT_ID];
 
     if (!moot_may(tui->moot, "mcp/request:authorization/list",
                   "{\"method\":\"authorization/list\"}"))
@@ -294,13 +295,14 @@ void tui_ask_pending(struct tui *tui)
         if (strcmp(who.type, "service") != 0)
             continue;
         count++;
-        (void)moot_request(tui->moot,
-                           &(struct moot_request){ .to = who.id,
-                                                   .method = "authorization/list",
-                                                   .params = "{}",
-                                                   .how = MOOT_CALL,
-                                                   .timeout_ms = TOOLS_MS },
-                           NULL); /* who does not answer asks nothing */
+        if (!moot_request(tui->moot,
+                          &(struct moot_request){ .to = who.id,
+                                                  .method = "authorization/list",
+                                                  .params = "{}",
+                                                  .how = MOOT_CALL,
+                                                  .timeout_ms = TOOLS_MS },
+                          id))
+            keep_quiet(tui, id); /* who does not answer asks nothing */
     }
 }
 

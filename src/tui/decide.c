@@ -382,15 +382,16 @@ static void run(struct tui *tui)
 bool tui_approve_instead(struct tui *tui, const struct moot_outcome *outcome)
 {
     CLEANUP(xfreep) char *id = TAKE(tui->decision.tried);
-    struct inbox_item *item = inbox_find(&tui->inbox, str_of(id));
+    const struct inbox_item *item;
     struct moot_proposal p;
 
-    if (!id || !item || outcome->type != MOOT_REFUSED ||
+    if (!id || outcome->type != MOOT_REFUSED ||
         !str_eq(str_of(outcome->error), S("proposal_state")) ||
         !moot_find_proposal(tui->moot, id, &p) || p.state != MOOT_OPEN || p.needed < 2)
         return false;
-    (void)inbox_update(&tui->inbox, &p);
-    if (tui_runs(tui, item) || item->is_approved)
+    (void)inbox_update(&tui->inbox, &p); /* what counted as run has gone from it */
+    item = inbox_find(&tui->inbox, str_of(id));
+    if (!item || tui_runs(tui, item) || item->is_approved)
         return false;
     if (moot_approve(tui->moot, &(struct moot_decision){
                                     .id = id, .on_done = tui_on_done, .user = tui }))

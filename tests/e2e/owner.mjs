@@ -80,6 +80,7 @@ export function serveAuthorized(client, tools, { reason = 'it is production', de
         }
     };
     const methods = { 'tools/call': call, 'authorization/respond': respond, 'authorization/list': list, 'authorization/revoke': revoke,
+        initialize: (request) => answer(request, { result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: client.id, version: '1' } } }),
         'tools/list': (request) => answer(request, { result: { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })) } }) };
 
     client.socket.on('message', (text) => {
