@@ -329,7 +329,7 @@ static void put_authorization(struct page *page)
     }
 }
 
-/* "allows it until 13:00:00: go ahead" */
+/* "allows a1, and the same call until 13:00:00: go ahead" */
 static void put_answer(struct page *page)
 {
     const struct json *params = find(page, "params");
@@ -338,16 +338,17 @@ static void put_answer(struct page *page)
     bool is_yes = str_eq(decision, S("approve"));
     uint64_t wall_ms;
 
-    if (is_yes || str_eq(decision, S("deny"))) {
+    if (is_yes || str_eq(decision, S("deny")))
         put_in(page, is_yes ? page->ink->good : page->ink->bad,
                is_yes ? "allows" : "denies");
-        put(page, " ");
-    } else {
-        put(page, "leaves it to ");
-        plain_put(page->out, json_text(json_find(params, S("delegate"))), PLAIN_LINE);
-        put(page, " ");
-    }
+    else
+        put(page, "leaves");
+    put(page, " ");
     plain_put(page->out, json_text(json_find(params, S("authorizationId"))), PLAIN_LINE);
+    if (json_text(json_find(params, S("delegate"))).len) {
+        put(page, " to ");
+        plain_put(page->out, json_text(json_find(params, S("delegate"))), PLAIN_LINE);
+    }
     if (!clock_parse(json_text(json_find(params, S("validUntil"))), &wall_ms)) {
         put(page, ", and the same call until ");
         put_clock(page->out, wall_ms);

@@ -274,3 +274,108 @@ TEST(what_is_left_is_told_in_words)
         buf_done(&out);
     }
 }
+
+/* --- one of several --- */
+
+static const char *const ann[] = { "ann" };
+static const char *const both[] = { "ann", "me" };
+
+static struct moot_proposal counted(uint32_t given, const char *const *approvers)
+{
+    struct moot_proposal p = proposal("p1");
+
+    p.needed = 2;
+    p.given = given;
+    p.approvers = approvers;
+    p.approver_count = given;
+    return p;
+}
+
+TEST(ours_is_one_of_several_until_it_is_enough)
+{
+    struct moot_proposal none = counted(0, NULL);
+    struct moot_proposal one = counted(1, ann);
+    struct moot_proposal mine = counted(1, both + 1);
+    struct moot_proposal two = counted(2, both);
+    const struct inbox_item *item;
+    struct verdict v = {};
+    const char *why = "";
+    struct inbox inbox;
+
+    inbox_init(&inbox);
+    inbox_know(&inbox, "me");
+    (void)inbox_update(&inbox, &none);
+    item = inbox.chosen;
+    CHECK(!inbox_is_enough(item, true));
+    (void)inbox_update(&inbox, &one);
+    CHECK_STR(str_of(item->approvers), S("ann"));
+    CHECK(inbox_is_enough(item, true));
+    CHECK(!inbox_is_enough(item, false));
+    CHECK(inbox_waits(item));
+    (void)inbox_update(&inbox, &mine);
+    CHECK(!inbox_is_enough(item, true));
+    CHECK(!inbox_waits(item));
+    CHECK_INT(verdict_begin(&v, &inbox, VERDICT_RUN, NOW, &why), ERR_PROPOSAL_STATE);
+    CHECK_STR(str_of(why), S("you have approved it already: others have to as well"));
+    (void)inbox_update(&inbox, &two);
+    CHECK(inbox_is_enough(item, false));
+    CHECK(inbox_waits(item));
+    CHECK_INT(verdict_begin(&v, &inbox, VERDICT_RUN, NOW, &why), OK);
+    verdict_done(&v);
+    inbox_done(&inbox);
+}
+
+TEST(a_new_count_lets_us_decide_again)
+{
+    struct moot_proposal none = counted(0, NULL);
+    struct moot_proposal one = counted(1, ann);
+    struct inbox inbox;
+
+    inbox_init(&inbox);
+    (void)inbox_update(&inbox, &none);
+    inbox.chosen->is_decided = true;
+    (void)inbox_update(&inbox, &none);
+    CHECK(inbox.chosen->is_decided);
+    (void)inbox_update(&inbox, &one);
+    CHECK(!inbox.chosen->is_decided);
+    inbox_done(&inbox);
+}
+
+TEST(what_somebody_else_is_asked_is_not_ours)
+{
+    static const struct {
+        const char *owner, *asked;
+        enum verdict_type type;
+        const char *why; /* NULL: it can be decided so */
+    } cases[] = {
+        { "files", NULL, VERDICT_RUN, NULL },
+        { "files", "me", VERDICT_RUN, NULL },
+        { "files", "me", VERDICT_DELEGATE, NULL },
+        { "files", "ann", VERDICT_RUN,
+          "somebody else is asked to decide: no other answer counts" },
+        { "files", "ann", VERDICT_REJECT,
+          "somebody else is asked to decide: no other answer counts" },
+        { "files", "ann", VERDICT_DELEGATE,
+          "somebody else is asked to decide: no other answer counts" },
+        { NULL, NULL, VERDICT_DELEGATE,
+          "only what a server asks about can be left to somebody else" },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct moot_proposal p = proposal("p1");
+        struct verdict v = {};
+        const char *why = NULL;
+        struct inbox inbox;
+
+        p.owner = c->owner;
+        p.asked = c->asked;
+        inbox_init(&inbox);
+        inbox_know(&inbox, "me");
+        (void)inbox_update(&inbox, &p);
+        CHECK_INT(verdict_begin(&v, &inbox, c->type, NOW, &why),
+                  c->why ? ERR_PROPOSAL_STATE : OK);
+        CHECK_STR(str_of(why), str_of(c->why));
+        verdict_done(&v);
+        inbox_done(&inbox);
+    }
+}
