@@ -10,7 +10,7 @@
 #include "cli/rules.h"
 #include "config/document.h"
 
-enum { BODY_BYTES = 1 << 20, MESSAGE_BYTES = 1024 };
+enum { BODY_BYTES = 1 << 20, SCRATCH_BYTES = 16 << 20, MESSAGE_BYTES = 1024 };
 
 /* --- the file --- */
 
@@ -149,7 +149,7 @@ int rules_replay(const struct rules_record *record, uint64_t now_ms,
         return code;
     query.order = AUDIT_OLDEST_FIRST;
     r.history = history_new(listener);
-    arena_init(&r.scratch, 16 * BODY_BYTES);
+    arena_init(&r.scratch, SCRATCH_BYTES);
     progress_begin(&r.progress, "reading", "records");
     for (size_t i = 0; i < record->persons.count; i++)
         history_person(r.history, str_of(record->persons.items[i]), true);

@@ -104,6 +104,7 @@ static void put_wrong(struct buf *out, const struct wrong *wrong)
 static void put_tally(struct buf *out, const struct rule *rule, const struct tally *t)
 {
     uint64_t wrong = t->rejected + t->corrected;
+    uint64_t covered = t->approved + wrong + t->others + t->undecided;
 
     plain_put(out, rule->id, PLAIN_LINE);
     buf_put(out, S("  "));
@@ -113,9 +114,9 @@ static void put_tally(struct buf *out, const struct rule *rule, const struct tal
     buf_putf(out,
              "\n  would have approved %llu: people approved %llu of them and rejected "
              "%llu; %llu were decided by others, %llu by nobody\n",
-             (unsigned long long)(t->approved + wrong + t->others + t->undecided),
-             (unsigned long long)t->approved, (unsigned long long)wrong,
-             (unsigned long long)t->others, (unsigned long long)t->undecided);
+             (unsigned long long)covered, (unsigned long long)t->approved,
+             (unsigned long long)wrong, (unsigned long long)t->others,
+             (unsigned long long)t->undecided);
     if (wrong)
         buf_putf(out, "  false approvals: %llu\n", (unsigned long long)wrong);
     for (size_t i = 0; i < t->wrong_count; i++)

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "rules/canon.h"
 
-enum { ROUNDS = 8, SPLITS = 4 };
+enum { ROUNDS = 8, SPLITS = 4, TUPLE_BYTES = SHAPE_MEMBERS * (SHAPE_VALUE + 1) };
 
 /* --- rows --- */
 
@@ -293,7 +293,7 @@ static bool is_complete(const struct set *set, const struct counts *c,
 
     if (c->choices < 2)
         return true;
-    buf_init(&text, SHAPE_MEMBERS * (SHAPE_VALUE + 1));
+    buf_init(&text, TUPLE_BYTES);
     for (size_t i = 0; i < set->count && tuples; i++) {
         buf_clear(&text);
         for (size_t k = 0; k < set->table->columns; k++)

@@ -103,7 +103,7 @@ void shape_explain(struct buf *out, const struct shape *shape);
 /* A set of characters: letters and digits by their kind, and some of "._-+,=:@". */
 uint32_t shape_characters_of(struct str text, bool *ret_has_other);
 enum err shape_characters_parse(struct str text, uint32_t *ret);
-void shape_characters_put(struct buf *out, uint32_t characters);
+void shape_characters_put(struct buf *out, uint32_t set);
 
 /* Parts between slashes, none of which is empty or begins with a dot or a hyphen, all of
  * whose characters are in the set, which is not asked where it is 0. */

@@ -217,23 +217,22 @@ static enum err read_end(const struct rule_reading *r, const struct json *value,
     return OK;
 }
 
-static enum err read_between(const struct rule_reading *r, const struct said *said,
+static enum err read_between(const struct rule_reading *r, const struct json *ends,
                              struct shape *s)
 {
     struct canon_number min, max;
     enum err err;
 
-    if (said->between->type != JSON_ARRAY || said->between->count != 2)
-        return rule_fail(r, said->between, "must be a list of two numbers");
-    err = read_end(r, said->between->first, &s->min);
+    if (ends->type != JSON_ARRAY || ends->count != 2)
+        return rule_fail(r, ends, "must be a list of two numbers");
+    err = read_end(r, ends->first, &s->min);
     if (!err)
-        err = read_end(r, said->between->first->next, &s->max);
+        err = read_end(r, ends->first->next, &s->max);
     if (err)
         return err;
-    s->is_whole = said->whole;
     if (canon_number_parse(s->min, &min) || canon_number_parse(s->max, &max) ||
         canon_number_compare(&min, &max) > 0)
-        return rule_fail(r, said->between, "ends before it begins");
+        return rule_fail(r, ends, "ends before it begins");
     return OK;
 }
 
@@ -275,9 +274,9 @@ static enum err read_bounds(const struct rule_reading *r, const struct json *obj
 }
 
 static enum err read_begin(const struct rule_reading *r, const struct json *object,
-                           const struct said *said, struct shape *s)
+                           const struct json *begin, const struct said *said,
+                           struct shape *s)
 {
-    const struct json *begin = s->kind == SHAPE_UNDER ? said->under : said->prefix;
     enum err err = read_bounds(r, object, said, s);
 
     if (err)
@@ -309,7 +308,7 @@ static enum err read_members(const struct rule_reading *r, const struct json *ob
 static enum err read_shape(const struct rule_reading *r, const struct json *object,
                            size_t depth, struct shape *s);
 
-static enum err read_items(const struct rule_reading *r, const struct json *object,
+static enum err read_items(const struct rule_reading *r, const struct json *items,
                            const struct said *said, size_t depth, struct shape *s)
 {
     struct shape *item = arena_alloc(r->arena, sizeof(*item));
@@ -317,36 +316,40 @@ static enum err read_items(const struct rule_reading *r, const struct json *obje
     if (!item)
         return ERR_TOO_BIG;
     if (depth > SHAPE_DEPTH)
-        return rule_fail(r, object, "is nested deeper than %d", SHAPE_DEPTH);
+        return rule_fail(r, items, "is nested deeper than %d", SHAPE_DEPTH);
     s->first = item;
     s->count = 1;
     s->min_items = (size_t)said->min_items;
     s->max_items = (size_t)said->max_items;
     if (said->max_items == 0 || said->max_items > SHAPE_ITEMS ||
         said->min_items > said->max_items)
-        return rule_fail(r, object,
+        return rule_fail(r, items,
                          "\"max_items\" must be 1 to %d, and not below "
                          "\"min_items\"",
                          SHAPE_ITEMS);
-    return read_shape(r, said->items, depth + 1, item);
+    return read_shape(r, items, depth + 1, item);
 }
 
 static enum err read_kind(const struct rule_reading *r, const struct json *object,
                           const struct said *said, size_t depth, struct shape *s)
 {
+    const struct json *value = json_find(object, kinds[s->kind].name);
+
+    if (!value)
+        return ERR_INVALID; /* by this name the kind was found */
     switch (s->kind) {
-    case SHAPE_EXACTLY: return read_exactly(r, said->exactly, s);
-    case SHAPE_ONE_OF: return read_values(r, said->one_of, s);
-    case SHAPE_BOOLEAN: return read_true(r, said->boolean);
-    case SHAPE_BETWEEN: return read_between(r, said, s);
+    case SHAPE_EXACTLY: return read_exactly(r, value, s);
+    case SHAPE_ONE_OF: return read_values(r, value, s);
+    case SHAPE_BOOLEAN: return read_true(r, value);
+    case SHAPE_BETWEEN: s->is_whole = said->whole; return read_between(r, value, s);
     case SHAPE_UNDER:
-    case SHAPE_PREFIXED: return read_begin(r, object, said, s);
+    case SHAPE_PREFIXED: return read_begin(r, object, value, said, s);
     case SHAPE_FREE_TEXT:
-        if (read_true(r, said->text))
+        if (read_true(r, value))
             return ERR_INVALID;
         return read_bounds(r, object, said, s);
-    case SHAPE_OBJECT: return read_members(r, said->members, depth + 1, s);
-    case SHAPE_ARRAY: return read_items(r, object, said, depth, s);
+    case SHAPE_OBJECT: return read_members(r, value, depth + 1, s);
+    case SHAPE_ARRAY: return read_items(r, value, said, depth, s);
     }
     return ERR_INVALID;
 }
