@@ -112,6 +112,7 @@ static enum err compare(struct differing *d, struct both values)
 static struct both next_member(struct pair *pair, struct buf *path)
 {
     struct both next = {};
+    const struct json *named;
     int order = 0;
 
     if (pair->from_at < pair->from_count)
@@ -126,7 +127,8 @@ static struct both next_member(struct pair *pair, struct buf *path)
         next.to = NULL;
     pair->from_at += next.from ? 1 : 0;
     pair->to_at += next.to ? 1 : 0;
-    put_step(path, next.from ? next.from->key : next.to->key);
+    named = next.from ? next.from : next.to;
+    put_step(path, named ? named->key : S(""));
     return next;
 }
 

@@ -208,8 +208,7 @@ TEST(news_that_cannot_be_read_is_an_offence)
         "\"proposal\":\"p\"",
         "\"proposal\":\"p\",\"state\":\"lost\"",
         "\"proposal\":\"p\",\"state\":\"open\",\"approvals\":3",
-        "\"proposal\":\"p\",\"state\":\"open\",\"approvals\":{\"needed\":-1,"
-        "\"given\":0}",
+        "\"proposal\":\"p\",\"state\":\"open\",\"approvals\":{\"given\":-1}",
         "\"proposal\":\"p\",\"state\":\"open\",\"state\":\"expired\"",
     };
 
