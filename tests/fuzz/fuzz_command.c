@@ -23,7 +23,9 @@ static bool is_object(struct str text)
 
 static bool is_sound(const struct command *command)
 {
-    if (command->target.len < 1 || command->target.len > ENVELOPE_MAX_ID)
+    bool has_target = command->verb != COMMAND_SET_TOPIC;
+
+    if ((command->target.len > 0) != has_target || command->target.len > ENVELOPE_MAX_ID)
         return false;
     if (command->capabilities.count > COMMAND_MAX_CAPABILITIES ||
         capset_check(command->capabilities, NULL, NULL))
