@@ -176,7 +176,7 @@ test('a bridged server that always prompts', async (t) => {
         assert.equal(textIn(await first), 'weld of forge');
         assert.equal(textIn(await client.call('weld', { n: 1 })), 'weld of forge', 'it is not asked again');
         const [kept] = (await moot(forge, 'ann', ['authorizations', 'room', '--json'])).stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
-        assert.deepEqual([kept.owner, kept.decidedBy, kept.uses], ['forge', 'ann', 1]);
+        assert.deepEqual([kept.owner, kept.decidedBy, kept.decision, kept.uses > 0], ['forge', 'ann', 'approve', true]);
         assert.equal((await moot(forge, 'ann', ['authorizations', 'room', 'forge', '--revoke', kept.authorizationId])).status, 0);
         const second = client.call('weld', { n: 1 });
         assert.equal((await moot(forge, 'ann', ['reject', 'room', await within(pending(), 'what is pending'), 'not now'])).status, 0);
