@@ -80,12 +80,9 @@ static void drop_example(struct learner *learner, struct group *group,
     free(example);
 }
 
+/* It has no examples any more. */
 static void drop_group(struct learner *learner, struct group *group)
 {
-    struct example *example;
-
-    LIST_FOREACH(example, &group->examples, link)
-        drop_example(learner, group, example);
     (void)map_remove(&learner->groups, group->key);
     list_remove(&group->link);
     learner->counts.bytes -= group->bytes;
@@ -95,12 +92,21 @@ static void drop_group(struct learner *learner, struct group *group)
 
 void learner_free(struct learner *learner)
 {
+    struct example *example;
     struct group *group;
 
     if (!learner)
         return;
-    LIST_FOREACH(group, &learner->by_age, link)
+    LIST_FOREACH(group, &learner->by_age, link) {
+        struct link *at = group->examples.next;
+
+        while (at != &group->examples) {
+            example = CONTAINER_OF(at, struct example, link);
+            at = at->next;
+            drop_example(learner, group, example);
+        }
         drop_group(learner, group);
+    }
     map_done(&learner->groups);
     free(learner);
 }
