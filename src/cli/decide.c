@@ -206,10 +206,25 @@ static int check_decider(struct session *session, const struct moot_proposal *p)
     return CLI_REFUSED;
 }
 
+static int check_options(const struct decision *decision, const struct moot_proposal *p)
+{
+    if (decision->options->edit_args && p->owner)
+        return cli_fail("a call that is to be authorized cannot be edited"), CLI_USAGE;
+    if (decision->options->edit_args && !takes_arguments(p))
+        return cli_fail("--edit-args is for calls of tools"), CLI_USAGE;
+    if (decision->options->edit_args && p->needed > 1)
+        return cli_fail("where several approve nobody edits; make a proposal of it"),
+               CLI_REFUSED;
+    if (!p->owner && (decision->valid_ms || decision->options->delegate))
+        return cli_fail("--valid and --delegate are for authorizations"), CLI_USAGE;
+    return CLI_OK;
+}
+
 static int check_approval(struct session *session, const struct moot_proposal *p)
 {
     const struct decision *decision = session->user;
     const char *to = decision->options->to;
+    int code;
 
     if (p->params.len == 0)
         return cli_fail(p->owner ? "its arguments are too long to be listed, and nothing "
@@ -224,15 +239,9 @@ static int check_approval(struct session *session, const struct moot_proposal *p
     if (!to && !p->to_count && !p->owner)
         return cli_fail("the proposal does not say who is to be asked: --to WHO"),
                CLI_USAGE;
-    if (decision->options->edit_args && p->owner)
-        return cli_fail("a call that is to be authorized cannot be edited"), CLI_USAGE;
-    if (decision->options->edit_args && !takes_arguments(p))
-        return cli_fail("--edit-args is for calls of tools"), CLI_USAGE;
-    if (decision->options->edit_args && p->needed > 1)
-        return cli_fail("where several approve nobody edits; make a proposal of it"),
-               CLI_REFUSED;
-    if (!p->owner && (decision->valid_ms || decision->options->delegate))
-        return cli_fail("--valid and --delegate are for authorizations"), CLI_USAGE;
+    code = check_options(decision, p);
+    if (code)
+        return code;
     return are_here(session, p, to) ? CLI_OK : CLI_FAILED;
 }
 
