@@ -118,7 +118,7 @@ static void hear_request(struct occupant *o, const struct heard *heard,
 /* "srv/a1": others may call theirs the same. */
 static struct str make_id(const struct proposed *p, struct arena *texts)
 {
-    struct str id = S("");
+    struct str id;
     struct buf text;
 
     buf_init(&text, p->owner.len + p->authorization_id.len + 1);

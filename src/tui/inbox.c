@@ -310,6 +310,20 @@ static const char *over_because(enum moot_proposal_state state)
     return NULL;
 }
 
+/* The same of what others ask for. */
+static const char *why_not_ours(const struct inbox_item *item, enum verdict_type type)
+{
+    if (!item->is_for_us)
+        return "somebody else is asked to decide: no other answer counts";
+    if (type == VERDICT_DELEGATE && !item->owner)
+        return "only what a server asks about can be left to somebody else";
+    if (type == VERDICT_RUN && item->is_approved && item->given < item->needed)
+        return "you have approved it already: others have to as well";
+    if (type == VERDICT_RUN && !*item->params)
+        return "what it asks for is not known here, so it cannot be approved";
+    return NULL;
+}
+
 /* NULL: this may be decided. */
 static const char *why_not(const struct inbox_item *item, enum verdict_type type,
                            uint64_t now_ms)
@@ -326,15 +340,7 @@ static const char *why_not(const struct inbox_item *item, enum verdict_type type
     if (item->is_mine)
         return item->owner ? "it is your own call: others decide on it"
                            : "it is your own: others decide on it, you can withdraw it";
-    if (!item->is_for_us)
-        return "somebody else is asked to decide: no other answer counts";
-    if (type == VERDICT_DELEGATE && !item->owner)
-        return "only what a server asks about can be left to somebody else";
-    if (type == VERDICT_RUN && item->is_approved && item->given < item->needed)
-        return "you have approved it already: others have to as well";
-    if (type == VERDICT_RUN && !*item->params)
-        return "what it asks for is not known here, so it cannot be approved";
-    return NULL;
+    return why_not_ours(item, type);
 }
 
 enum err verdict_begin(struct verdict *v, const struct inbox *inbox,
