@@ -33,80 +33,8 @@ static bool is_braked(const struct admission *a, const struct kind *kind)
            !ruling_spares(kind);
 }
 
-/* --- what a person has said yes to --- */
-
-/* The one `params` of a payload; false: there are several, or none can be told. */
-static bool find_params(struct json_span payload, struct json_span *ret)
-{
-    struct json_scan scan;
-    struct json_member m;
-    enum err err;
-
-    *ret = (struct json_span){};
-    json_scan_init(&scan, payload.text, JSON_MAX_DEPTH);
-    err = json_object_begin(&scan);
-    while (!err && json_object_next(&scan, &m, &err)) {
-        if (!json_string_is(m.key, S("params")))
-            continue;
-        if (ret->text.ptr || m.value.type != JSON_OBJECT)
-            return false;
-        *ret = m.value;
-    }
-    return !err;
-}
-
-/* The next member that is more than an aside. */
-static bool next_member(struct json_scan *scan, struct json_member *m, enum err *err)
-{
-    while (json_object_next(scan, m, err))
-        if (!json_string_is(m->key, S("_meta")))
-            return true;
-    return false;
-}
-
-/* The same members in the same order, byte for byte; `_meta` aside. */
-static bool are_same(struct json_span a, struct json_span b)
-{
-    struct json_scan left, right;
-    struct json_member l, r;
-    bool has_left, has_right;
-    enum err err = OK;
-
-    if (!a.text.ptr || !b.text.ptr)
-        return a.text.ptr == b.text.ptr;
-    json_scan_init(&left, a.text, JSON_MAX_DEPTH);
-    json_scan_init(&right, b.text, JSON_MAX_DEPTH);
-    if (json_object_begin(&left) || json_object_begin(&right))
-        return false;
-    do {
-        has_left = next_member(&left, &l, &err);
-        has_right = !err && next_member(&right, &r, &err);
-        if (err || has_left != has_right)
-            return false;
-        if (has_left &&
-            (!str_eq(l.key.text, r.key.text) || l.value.type != r.value.type ||
-             !str_eq(l.value.text, r.value.text)))
-            return false;
-    } while (has_left);
-    return true;
-}
-
-/* What people approved is what was proposed: others ask for that and nothing else,
- * whatever the mode of the topic is. */
-static bool asks_as_proposed(const struct admission *a, const struct proposal *proposal)
-{
-    struct str text = { proposal->envelope, proposal->envelope_bytes };
-    struct json_span proposed, asked;
-    struct envelope env;
-
-    return str_eq(a->env.kind.context, proposal->kind.context) &&
-           envelope_scan(text, JSON_MAX_DEPTH, DIALECT_SLASH, a->scratch, &env, NULL) ==
-               OK &&
-           find_params(env.payload, &proposed) && find_params(a->env.payload, &asked) &&
-           are_same(proposed, asked);
-}
-
-/* A person has said yes to just this: agents cannot wave each other's calls through. */
+/* A person has said yes to just this, whatever the mode of the topic is: agents cannot
+ * wave each other's calls through. */
 static bool has_a_persons_word(const struct admission *a)
 {
     const struct proposal *proposal = a->effect.proposal;
@@ -114,7 +42,7 @@ static bool has_a_persons_word(const struct admission *a)
     if (a->effect.type != EFFECT_FULFIL || proposal->state != PROPOSAL_OPEN)
         return false;
     return a->sender->type == TYPE_HUMAN ||
-           (proposal->has_human_approval && asks_as_proposed(a, proposal));
+           (proposal->has_human_approval && ledger_is_as_proposed(proposal, &a->env));
 }
 
 /* --- judging --- */

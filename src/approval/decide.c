@@ -163,43 +163,58 @@ static enum err keep_differences(const struct json_differences *differences,
     return effect->verdict->edited.ptr ? OK : ERR_TOO_LARGE;
 }
 
-/* What a fulfilment is compared with, and where. */
+/* A fulfilment beside what was proposed. */
 struct comparison {
-    struct arena *arena; /* of what stays */
     struct arena trees;
     struct json_difference items[BINDING_MAX];
     struct json_differences differences;
 };
 
+/* comparison_done() must follow. Errors as binding_compare(). */
 static enum err compare(struct comparison *c, const struct proposal *proposal,
-                        const struct envelope *env, struct ledger_problem *problem)
+                        const struct envelope *env)
 {
     struct str text = { proposal->envelope, proposal->envelope_bytes };
     struct envelope proposed;
-    enum err err;
 
+    c->differences =
+        (struct json_differences){ .items = c->items, .max = COUNT(c->items) };
+    arena_init(&c->trees, (size_t)3 * BINDING_BYTES);
     if (envelope_scan(text, JSON_MAX_DEPTH, DIALECT_SLASH, &c->trees, &proposed, NULL))
-        return payload_problem(ERR_TOO_BIG, problem);
-    err = binding_compare(env->kind.method, proposed.payload, env->payload, &c->trees,
-                          &c->differences);
-    return err ? payload_problem(err, problem) : OK;
+        return ERR_TOO_BIG;
+    return binding_compare(env->kind.method, proposed.payload, env->payload, &c->trees,
+                           &c->differences);
+}
+
+static void comparison_done(struct comparison *c)
+{
+    arena_done(&c->trees);
+}
+
+bool ledger_is_as_proposed(const struct proposal *proposal,
+                           const struct envelope *request)
+{
+    struct comparison c;
+    bool is_same = compare(&c, proposal, request) == OK && c.differences.count == 0;
+
+    comparison_done(&c);
+    return is_same && str_eq(request->kind.context, proposal->kind.context);
 }
 
 static enum err decide_arguments(const struct envelope *env, bool is_edited,
                                  struct arena *arena, struct ledger_effect *effect,
                                  struct ledger_problem *problem)
 {
-    struct comparison c = { .arena = arena };
-    enum err err;
+    struct comparison c;
+    enum err err = compare(&c, effect->proposal, env);
 
-    c.differences = (struct json_differences){ .items = c.items, .max = COUNT(c.items) };
-    arena_init(&c.trees, (size_t)3 * BINDING_BYTES);
-    err = compare(&c, effect->proposal, env, problem);
-    if (!err && is_edited)
+    if (err)
+        err = payload_problem(err, problem);
+    else if (is_edited)
         err = keep_differences(&c.differences, arena, effect);
-    else if (!err && c.differences.count)
+    else if (c.differences.count)
         err = mismatch(&c.differences, arena, problem);
-    arena_done(&c.trees);
+    comparison_done(&c);
     return err;
 }
 

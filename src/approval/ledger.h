@@ -137,6 +137,11 @@ enum err ledger_decide(struct ledger *ledger, const struct envelope *env,
                        const struct decider *who, struct arena *arena,
                        struct ledger_effect *effect, struct ledger_problem *problem);
 
+/* Does the request ask for what the open proposal says, in the same kind, and for nothing
+ * else? Compared by meaning (approval/binding.h). */
+bool ledger_is_as_proposed(const struct proposal *proposal,
+                           const struct envelope *request);
+
 /* Are payloads of proposals, and of what fulfils them, looked into here? Then they must
  * pass the strict check (D21) before. */
 bool ledger_looks_inside(const struct ledger *ledger);

@@ -296,9 +296,9 @@ TEST(others_ask_for_what_was_approved_and_nothing_else)
 {
     /* clang-format off */
     static const struct { const char *text; enum err err; } cases[] = {
-        { FULFIL("1", ",\"params\":{\"name\":\"x\",\"arguments\":{}}"),                   REFUSED },
-        { FULFIL("3", ",\"params\":{\"name\":\"x\",\"x\":1}"),                            REFUSED },
-        { FULFIL("4", ",\"params\":{\"name\":\"x\",\"_meta\":{\"progressToken\":1}}"),  OK },
+        { FULFIL("1", ",\"params\":{\"name\":\"x\",\"arguments\":{\"a\":1}}"),                       REFUSED },
+        { FULFIL("2", ",\"params\":{\"name\":\"x\",\"arguments\":{},\"arguments\":{}}"),             REFUSED },
+        { FULFIL("3", ",\"params\":{\"arguments\":{},\"name\":\"x\",\"_meta\":{\"progressToken\":1}}"), OK },
     };
     /* clang-format on */
     struct gate gate;
