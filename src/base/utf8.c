@@ -150,7 +150,8 @@ bool utf8_feed(struct utf8 *state, struct str text)
     for (; at < text.len && state->need; at++)
         if (!feed_byte(state, (unsigned char)text.ptr[at]))
             return false;
-    at += utf8_valid(str_slice(text, at, text.len));
+    if (at < text.len)
+        at += utf8_valid((struct str){ text.ptr + at, text.len - at });
     for (; at < text.len; at++)
         if (!feed_byte(state, (unsigned char)text.ptr[at]))
             return false;

@@ -61,6 +61,6 @@ static inline struct json_span keep_span(char **at, struct json_span span)
     struct str kept = keep_str(at, span_raw(span));
 
     if (span.text.ptr)
-        span.text = str_slice(kept, quote, kept.len - quote);
+        span.text = (struct str){ kept.ptr + quote, kept.len - 2 * quote };
     return span;
 }
