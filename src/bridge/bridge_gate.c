@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "bridge/bridge_priv.h"
-#include "bridge/canonical.h"
+#include "json/canonical.h"
 #include "participant/roster.h"
 #include "participant/rpc_error.h"
 
@@ -21,12 +21,10 @@ enum {
 /* Where the canonical text would be too long, the arguments as they stand. */
 static void put_arguments(struct buf *out, const struct json *arguments)
 {
-    struct json value = *arguments;
-    struct json offer = { .type = JSON_OBJECT, .first = &value, .count = 1 };
+    CLEANUP(arena_done) struct arena order;
 
-    value.key = S("inputSchema"); /* one of the names that count in an offer */
-    value.next = NULL;
-    if (canonical_put(out, OFFER_TOOL, &offer)) {
+    arena_init(&order, CANONICAL);
+    if (json_canonical_put(out, arguments, &order)) {
         buf_clear(out);
         buf_put(out, arguments->raw);
     }

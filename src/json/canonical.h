@@ -2,12 +2,11 @@
 /*
  * When two JSON values mean the same: the order of an object's members is no difference;
  * strings are compared by their code points, escapes resolved and nothing normalised;
- * numbers by their exact decimal value, so 1, 1.0 and 10e-1 are equal, and 1e400 is a
- * number like any other. Nothing is ever rounded.
+ * numbers by their exact decimal value (number.h).
  *
  * The canonical form is the one text that all values with the same meaning share:
  *
- *     {"b": [1.50, "\u0041"], "a": {}}   becomes   {"a":{},"b":[15e-1,"A"]}
+ *     {"b": [1.50, "\u0041"], "a": {}}   becomes   {"a":{},"b":[1.5,"A"]}
  *
  * Trees are those of json_parse(): no name stands twice in them.
  */
@@ -22,13 +21,10 @@
 #include "base/str.h"
 #include "json/json.h"
 
-/* The arena holds members in their order meanwhile. ERR_TOO_BIG: it, or `out`, is full.
- */
+/* Appends on one line; on failure `out` may hold a part of it. The arena holds members in
+ * their order meanwhile. ERR_TOO_BIG: it, or `out`, is full. */
 enum err json_canonical_put(struct buf *out, const struct json *value,
                             struct arena *arena);
-
-/* A number of JSON's grammar: -120.50 is -1205e-1, 0.0 and -0 are 0. */
-void json_number_put(struct buf *out, struct str number);
 
 /* The members of an object in the order of their names, in the arena; NULL: it is full.
  */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "json/canonical.h"
+#include "json/number.h"
 
 /* Two objects or arrays that are being compared. */
 struct pair {
@@ -27,19 +28,11 @@ struct both {
 
 static bool is_same_number(struct str a, struct str b)
 {
-    struct buf left, right;
-    bool is_same;
+    struct json_number left, right;
 
-    if (str_eq(a, b))
-        return true;
-    buf_init(&left, SIZE_MAX / 2);
-    buf_init(&right, SIZE_MAX / 2);
-    json_number_put(&left, a);
-    json_number_put(&right, b);
-    is_same = str_eq(buf_str(&left), buf_str(&right));
-    buf_done(&left);
-    buf_done(&right);
-    return is_same;
+    if (json_number_parse(a, &left) || json_number_parse(b, &right))
+        return false;
+    return json_number_compare(&left, &right) == 0;
 }
 
 static bool is_same_leaf(const struct json *a, const struct json *b)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "rules/canon.h"
+#include "rules/value.h"
 
 enum { ROUNDS = 8, SPLITS = 4, TUPLE_BYTES = SHAPE_MEMBERS * (SHAPE_VALUE + 1) };
 
@@ -29,7 +29,7 @@ static enum err add_leaves(struct sample *sample, const struct json *object, siz
         if (*count == SHAPE_MEMBERS)
             return ERR_INVALID;
         sample->leaves[*count] = at;
-        err = canon_text(at, scratch, &sample->texts[*count]);
+        err = value_text(at, scratch, &sample->texts[*count]);
         (*count)++;
     }
     return err;

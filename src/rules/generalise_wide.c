@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/decimal.h"
-#include "rules/canon.h"
 #include "rules/generalise.h"
+#include "rules/value.h"
 
 enum {
     LONERS = 3, /* directories of one file each: so many are a habit */
@@ -35,15 +35,15 @@ static bool are_all(const struct run *runs, size_t count, enum json_type type)
 /* --- numbers --- */
 
 struct point {
-    struct canon_number number;
+    struct json_number number;
     struct str text;
     double about;
 };
 
 static int compare_points(const void *a, const void *b)
 {
-    return canon_number_compare(&((const struct point *)a)->number,
-                                &((const struct point *)b)->number);
+    return json_number_compare(&((const struct point *)a)->number,
+                               &((const struct point *)b)->number);
 }
 
 static struct point *sort_points(const struct column *column, const struct run *runs,
@@ -53,7 +53,7 @@ static struct point *sort_points(const struct column *column, const struct run *
 
     for (size_t i = 0; i < count && points; i++) {
         points[i].text = runs[i].text;
-        if (canon_number_parse(runs[i].text, &points[i].number) ||
+        if (value_number(runs[i].text, &points[i].number) ||
             decimal_parse(runs[i].text, &points[i].about))
             return NULL;
     }
@@ -82,12 +82,12 @@ static enum widened drop_side(const struct column *column, const struct point *p
     if (!column->drops || 2 * gap == count)
         return WIDENED_NOT;
     for (size_t i = 0; i < column->count; i++) {
-        struct canon_number number;
+        struct json_number number;
         bool is_upper;
 
-        if (canon_number_parse(column->values[i]->text, &number))
+        if (value_number(column->values[i]->text, &number))
             return WIDENED_NOT;
-        is_upper = canon_number_compare(&number, &border->number) >= 0;
+        is_upper = json_number_compare(&number, &border->number) >= 0;
         if (is_upper == drops_upper)
             column->drops[i] = true;
     }
@@ -107,7 +107,7 @@ static enum widened widen_numbers(const struct column *column, const struct run 
     if (gap)
         return drop_side(column, points, count, gap);
     for (size_t i = 0; i < count; i++)
-        shape.is_whole = shape.is_whole && canon_number_is_whole(&points[i].number);
+        shape.is_whole = shape.is_whole && json_number_is_whole(&points[i].number);
     shape.min = arena_str(column->arena, points[0].text);
     shape.max = arena_str(column->arena, points[count - 1].text);
     if (!shape.min.ptr || !shape.max.ptr)
@@ -397,7 +397,7 @@ static bool pool_items(const struct column *column, struct pool *pool)
     for (size_t i = 0; i < column->count; i++)
         JSON_FOREACH(item, column->values[i]) {
             if (item->type == JSON_OBJECT || item->type == JSON_ARRAY ||
-                canon_text(item, column->scratch, &pool->texts[pool->count]))
+                value_text(item, column->scratch, &pool->texts[pool->count]))
                 return false;
             pool->items[pool->count++] = item;
         }

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/xalloc.h"
 #include "envelope/kind.h"
-#include "rules/canon.h"
+#include "rules/value.h"
 
 enum { SCRATCH_BYTES = 32 << 20, KEY_BYTES = 4096 };
 
@@ -189,8 +189,8 @@ static bool are_equal(const struct rule_proposal *a, const struct rule_proposal 
     struct str x, y;
 
     if (!str_eq(a->tool, b->tool) ||
-        canon_text(a->arguments ? a->arguments : &none, scratch, &x) ||
-        canon_text(b->arguments ? b->arguments : &none, scratch, &y))
+        value_text(a->arguments ? a->arguments : &none, scratch, &x) ||
+        value_text(b->arguments ? b->arguments : &none, scratch, &y))
         return false;
     return str_eq(x, y);
 }

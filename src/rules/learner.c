@@ -8,8 +8,8 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/xalloc.h"
-#include "rules/canon.h"
 #include "rules/generalise.h"
+#include "rules/value.h"
 
 enum {
     DAY_MS = 86'400'000,
@@ -323,7 +323,7 @@ enum err learner_note(struct learner *learner, const struct decision *d)
         return ERR_INVALID;
     arena_init(&scratch, SCRATCH_BYTES);
     buf_init(&text, RULE_ARGUMENTS);
-    err = canon_put(&text, d->proposal.arguments ? d->proposal.arguments : &none);
+    err = value_put(&text, d->proposal.arguments ? d->proposal.arguments : &none);
     err = err ? ERR_INVALID : note_canonical(learner, d, buf_str(&text), &scratch);
     buf_done(&text);
     arena_done(&scratch);

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "crypto/crypto.h"
 #include "envelope/kind.h"
-#include "rules/canon.h"
+#include "rules/value.h"
 
 enum { DAY_MS = 86'400'000, ID_BYTES = 10, MILLION = 1'000'000 };
 
@@ -153,7 +153,7 @@ static bool fits_in(const struct json *arguments)
     bool fits;
 
     buf_init(&text, RULE_ARGUMENTS);
-    fits = canon_put(&text, arguments) == OK;
+    fits = value_put(&text, arguments) == OK;
     buf_done(&text);
     return fits;
 }

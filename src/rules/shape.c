@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rules/canon.h"
+#include "rules/value.h"
 
 static bool no(struct shape_miss *miss, const char *what)
 {
@@ -41,7 +41,7 @@ static bool covers_value(const struct shape *shape, const struct json *value,
     struct buf text;
 
     buf_init(&text, SHAPE_VALUE + 1);
-    if (canon_put(&text, value) == OK)
+    if (value_put(&text, value) == OK)
         for (size_t i = 0; i < shape->value_count && !is_listed; i++)
             is_listed = str_eq(shape->values[i], buf_str(&text));
     buf_done(&text);
@@ -54,18 +54,18 @@ static bool covers_value(const struct shape *shape, const struct json *value,
 static bool covers_number(const struct shape *shape, const struct json *value,
                           struct shape_miss *miss)
 {
-    struct canon_number number, min, max;
+    struct json_number number, min, max;
 
     if (value->type != JSON_NUMBER)
         return no(miss, "is no number");
-    if (canon_number_parse(value->text, &number) ||
-        canon_number_parse(shape->min, &min) || canon_number_parse(shape->max, &max))
+    if (value_number(value->text, &number) || value_number(shape->min, &min) ||
+        value_number(shape->max, &max))
         return no(miss, "is a number beyond all bounds");
-    if (canon_number_compare(&number, &min) < 0)
+    if (json_number_compare(&number, &min) < 0)
         return no(miss, "is less than seen");
-    if (canon_number_compare(&number, &max) > 0)
+    if (json_number_compare(&number, &max) > 0)
         return no(miss, "is more than seen");
-    if (shape->is_whole && !canon_number_is_whole(&number))
+    if (shape->is_whole && !json_number_is_whole(&number))
         return no(miss, "has a fraction");
     return true;
 }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "rules/canon.h"
 #include "rules/rules_priv.h"
 #include "rules/shape.h"
+#include "rules/value.h"
 
 enum { SHOWN = 40 };
 
@@ -165,7 +165,7 @@ static enum err read_value(const struct rule_reading *r, const struct json *valu
 
     if (!is_flat(value))
         return rule_fail(r, value, "must be a simple value or a list of them");
-    if (canon_text(value, r->arena, &text) || text.len > SHAPE_VALUE)
+    if (value_text(value, r->arena, &text) || text.len > SHAPE_VALUE)
         return rule_fail(r, value, "is too large to be listed");
     if (!is_readable(value))
         return rule_fail(r, value, "has characters that cannot be seen");
@@ -212,7 +212,7 @@ static enum err read_exactly(const struct rule_reading *r, const struct json *va
 static enum err read_end(const struct rule_reading *r, const struct json *value,
                          struct str *ret)
 {
-    if (value->type != JSON_NUMBER || canon_text(value, r->arena, ret))
+    if (value->type != JSON_NUMBER || value_text(value, r->arena, ret))
         return rule_fail(r, value, "must be a number");
     return OK;
 }
@@ -220,7 +220,7 @@ static enum err read_end(const struct rule_reading *r, const struct json *value,
 static enum err read_between(const struct rule_reading *r, const struct json *ends,
                              struct shape *s)
 {
-    struct canon_number min, max;
+    struct json_number min, max;
     enum err err;
 
     if (ends->type != JSON_ARRAY || ends->count != 2)
@@ -230,8 +230,8 @@ static enum err read_between(const struct rule_reading *r, const struct json *en
         err = read_end(r, ends->first->next, &s->max);
     if (err)
         return err;
-    if (canon_number_parse(s->min, &min) || canon_number_parse(s->max, &max) ||
-        canon_number_compare(&min, &max) > 0)
+    if (value_number(s->min, &min) || value_number(s->max, &max) ||
+        json_number_compare(&min, &max) > 0)
         return rule_fail(r, ends, "ends before it begins");
     return OK;
 }

@@ -20,8 +20,8 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "harness.h"
-#include "rules/canon.h"
 #include "rules/learner.h"
+#include "rules/value.h"
 
 enum { FILE_BYTES = 1 << 20, ROOM = 64 << 20 };
 
@@ -259,7 +259,7 @@ static bool has_shape(const struct rule *rule, const struct json *wanted,
     json_write_init(&w, out);
     shape_write(&w, rule->arguments);
     return json_parse(arena_str(arena, buf_str(out)), arena, &tree, NULL) == OK &&
-           canon_text(tree, arena, &a) == OK && canon_text(wanted, arena, &b) == OK &&
+           value_text(tree, arena, &a) == OK && value_text(wanted, arena, &b) == OK &&
            str_eq(a, b);
 }
 

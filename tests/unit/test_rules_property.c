@@ -11,8 +11,8 @@
 
 #include "dice.h"
 #include "harness.h"
-#include "rules/canon.h"
 #include "rules/learner.h"
+#include "rules/value.h"
 
 enum { ROOM = 64 << 20, EXAMPLES = 160, MEMBERS = 4, PROBES = 60, TEXT = 512 };
 
@@ -196,7 +196,7 @@ static bool is_equal(const struct json *a, const struct json *b)
     bool is_same;
 
     arena_init(&arena, 1 << 20);
-    is_same = canon_text(a, &arena, &x) == OK && canon_text(b, &arena, &y) == OK &&
+    is_same = value_text(a, &arena, &x) == OK && value_text(b, &arena, &y) == OK &&
               str_eq(x, y);
     arena_done(&arena);
     return is_same;
@@ -218,20 +218,20 @@ static bool has(const struct seen *seen, const struct json *value)
 
 static bool number_in_span(const struct seen *seen, const struct json *value)
 {
-    struct canon_number n, other;
+    struct json_number n, other;
     bool has_less = false, has_more = false, has_fraction = false;
 
-    if (canon_number_parse(value->text, &n))
+    if (value_number(value->text, &n))
         return false;
     for (size_t i = 0; i < seen->count; i++) {
         if (seen->values[i]->type != JSON_NUMBER ||
-            canon_number_parse(seen->values[i]->text, &other))
+            value_number(seen->values[i]->text, &other))
             continue;
-        has_less |= canon_number_compare(&other, &n) <= 0;
-        has_more |= canon_number_compare(&other, &n) >= 0;
-        has_fraction |= !canon_number_is_whole(&other);
+        has_less |= json_number_compare(&other, &n) <= 0;
+        has_more |= json_number_compare(&other, &n) >= 0;
+        has_fraction |= !json_number_is_whole(&other);
     }
-    return has_less && has_more && (has_fraction || canon_number_is_whole(&n));
+    return has_less && has_more && (has_fraction || json_number_is_whole(&n));
 }
 
 static int kind_of(char c)

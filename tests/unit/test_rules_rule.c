@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/document.h"
 #include "harness.h"
-#include "rules/canon.h"
 #include "rules/rule.h"
+#include "rules/value.h"
 
 enum { ROOM = 16 << 20, TEXT = 1 << 20 };
 
