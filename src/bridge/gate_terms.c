@@ -11,7 +11,6 @@
 #include "envelope/envelope.h"
 #include "participant/pick.h"
 #include "policy/capability.h"
-#include "policy/leaf.h"
 #include "policy/pattern.h"
 
 const struct str gate_modes[] = { S("always-allow"), S("always-prompt"), S("selective"),
@@ -385,58 +384,20 @@ struct gate_wish gate_wish_read(struct str tool, struct arena *arena)
 
 /* --- judging --- */
 
-/* It may be what is meant, to somebody who reads it in another way. */
-static bool is_doubtful(const struct capability_finding *finding)
-{
-    switch (finding->state) {
-    case FOUND_NOTHING:
-    case FOUND_FITTING: break;
-    case FOUND_OTHER: return finding->value.text.len > LEAF_MAX_BYTES;
-    case FOUND_OTHER_TYPE:
-    case FOUND_TWICE:
-    case FOUND_LOOKALIKE: return true;
-    }
-    return false;
-}
-
-/* In what is doubtful everything below it is. */
-static bool may_fit(const struct capability *cap,
-                    const struct capability_finding *findings, size_t i)
-{
-    if (findings[i].state == FOUND_FITTING)
-        return true;
-    while (!is_doubtful(&findings[i])) {
-        if (i == 0)
-            return false;
-        i = capability_parent(cap, i);
-    }
-    return true;
-}
-
 /* Nobody gets past a rule by making its conditions hard to see. */
-static bool may_mean(const struct capability *cap, struct json_span payload,
-                     struct arena *scratch)
-{
-    const struct capability_finding *findings = capability_examine(cap, payload, scratch);
-
-    for (size_t i = 0; findings && i < capability_count(cap); i++)
-        if (!may_fit(cap, findings, i))
-            return false;
-    return true;
-}
-
 static bool fits(const struct compiled *rule, const struct gate_question *question,
                  struct arena *scratch)
 {
+    enum fit fit;
+
     if (rule->tool && !pattern_matches(rule->tool, question->tool))
         return false;
     if (rule->caller && !pattern_matches(rule->caller, question->caller))
         return false;
-    if (!rule->arguments)
-        return true;
-    return rule->then == GATE_ALLOW
-               ? capability_allows(rule->arguments, S("mcp"), question->payload, scratch)
-               : may_mean(rule->arguments, question->payload, scratch);
+    fit = rule->arguments
+              ? capability_weigh_alone(rule->arguments, question->payload, scratch)
+              : FIT_YES;
+    return fit == FIT_YES || (fit == FIT_UNSURE && rule->then != GATE_ALLOW);
 }
 
 static const struct compiled *find_rule(const struct gate_rules *rules,

@@ -537,10 +537,10 @@ static enum fit weigh(const struct condition *c, const struct outline_sighting *
     switch (judge(c, sighting, scratch)) {
     case FOUND_FITTING: return FIT_YES;
     case FOUND_TWICE:
-    case FOUND_LOOKALIKE: return FIT_UNSURE;
+    case FOUND_LOOKALIKE:
+    case FOUND_OTHER_TYPE: return FIT_UNSURE;
     case FOUND_OTHER: return weigh_other(c, sighting->value, scratch);
-    case FOUND_NOTHING:
-    case FOUND_OTHER_TYPE: break;
+    case FOUND_NOTHING: break;
     }
     return FIT_NO;
 }
@@ -605,6 +605,18 @@ const struct capability_finding *capability_examine(const struct capability *cap
             .value = sightings[places[i]].value,
         };
     return findings;
+}
+
+enum fit capability_weigh_alone(const struct capability *cap, struct json_span payload,
+                                struct arena *scratch)
+{
+    const struct outline_sighting *sightings;
+    size_t *places;
+
+    if (cap->count == 0)
+        return FIT_YES;
+    sightings = walk(cap, payload, scratch, &places);
+    return sightings ? capability_weigh(cap, sightings, places, scratch) : FIT_UNSURE;
 }
 
 bool capability_allows(const struct capability *cap, struct str kind,

@@ -74,12 +74,16 @@ bool capability_fits(const struct capability *cap,
                      struct arena *scratch);
 
 /* The same, with what cannot be told said apart: a name that stands twice or beside one
- * that looks like it, a string that is too long, a number in another spelling. Whoever
- * refuses by a condition must not be got round by such. */
+ * that looks like it, a value of another type, a string that is too long, a number in
+ * another spelling. Whoever refuses by a condition must not be got round by such. */
 enum fit { FIT_NO, FIT_UNSURE, FIT_YES };
 enum fit capability_weigh(const struct capability *cap,
                           const struct outline_sighting *sightings, const size_t *places,
                           struct arena *scratch);
+
+/* For one capability, whatever the kind; a full arena is FIT_UNSURE. */
+enum fit capability_weigh_alone(const struct capability *cap, struct json_span payload,
+                                struct arena *scratch);
 
 /* Attenuation: true only if it is shown that every envelope which `wanted` allows is
  * allowed by `held`. */

@@ -117,6 +117,8 @@ TEST(arguments_that_can_be_read_in_two_ways_fit_what_does_not_allow)
         { "{\"target\":[\"production\"],\"deep\":{\"x\":1}}", true },
         { "{\"target\":\"production\",\"deep\":{\"x\":1},\"DEEP\":{}}", true },
         { "{\"target\":\"production\",\"deep\":[{\"x\":1}]}", true },
+        { "{\"target\":\"production\",\"deep\":{\"x\":1.0}}", true },
+        { "{\"target\":\"production\",\"deep\":{\"x\":10e-1}}", true },
         { "{\"target\":\"staging\",\"deep\":{\"x\":1}}", false },
         { "{\"target\":\"production\",\"deep\":{\"x\":2}}", false },
         { "{\"target\":\"production\",\"deep\":{}}", false },
