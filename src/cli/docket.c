@@ -9,7 +9,6 @@
 #include "base/xalloc.h"
 #include "json/json.h"
 #include "mcp/rpc.h"
-#include "policy/pattern.h"
 
 enum {
     OWNERS_MAX = 64,
@@ -22,38 +21,7 @@ enum {
 #define ASKING     "mcp/request:authorization/list"
 #define ANNOUNCING "mcp/request:notifications/authorization/request"
 
-/* --- who may have something --- */
-
-static bool covers(struct str text, struct str kind)
-{
-    struct pattern *pattern = NULL;
-    bool does_match;
-
-    if (pattern_new(text, &pattern, NULL))
-        return false;
-    does_match = pattern_matches(pattern, kind);
-    pattern_free(pattern);
-    return does_match;
-}
-
-/* Objects ask for a payload that nobody knows yet: they may. */
-static bool may_announce(const struct moot_participant *who)
-{
-    const struct json *list, *kind;
-    struct arena arena;
-    bool may = false;
-
-    arena_init(&arena, ARENA_BYTES);
-    if (json_parse((struct str){ who->capabilities.ptr, who->capabilities.len }, &arena,
-                   &list, NULL) == OK)
-        JSON_FOREACH(item, list) {
-            kind = item->type == JSON_OBJECT ? json_find(item, S("kind")) : item;
-            may = may || (kind && kind->type == JSON_STRING &&
-                          covers(kind->text, S(ANNOUNCING)));
-        }
-    arena_done(&arena);
-    return may;
-}
+/* --- who is asked --- */
 
 static void add_owner(struct docket *docket, const char *id)
 {
@@ -275,7 +243,7 @@ int docket_ask(struct docket *docket, const char *participant)
         add_owner(docket, participant);
     while (!participant && docket->owner_count < OWNERS_MAX &&
            moot_next_participant(session->moot, &at, &who))
-        if (strcmp(who.type, "service") == 0 && may_announce(&who))
+        if (strcmp(who.type, "service") == 0 && session_may_send(&who, S(ANNOUNCING)))
             add_owner(docket, who.id);
     ask(docket);
     return CLI_OK;

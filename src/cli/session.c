@@ -23,8 +23,14 @@
 #include "crypto/crypto.h"
 #include "json/json.h"
 #include "mcp/rpc.h"
+#include "policy/pattern.h"
 
-enum { PATH_BYTES = 4096, TEXT_BYTES = 8 << 20, GOODBYE_MS = 5000 };
+enum {
+    PATH_BYTES = 4096,
+    TEXT_BYTES = 8 << 20,
+    ARENA_BYTES = 256 << 20,
+    GOODBYE_MS = 5000,
+};
 
 /* --- where to, and as whom --- */
 
@@ -202,6 +208,36 @@ bool session_has(struct session *session, const char *participant)
                    session->options->topic);
     buf_done(&name);
     return false;
+}
+
+static bool covers(struct str text, struct str kind)
+{
+    struct pattern *pattern = NULL;
+    bool does_match;
+
+    if (pattern_new(text, &pattern, NULL))
+        return false;
+    does_match = pattern_matches(pattern, kind);
+    pattern_free(pattern);
+    return does_match;
+}
+
+bool session_may_send(const struct moot_participant *who, struct str kind)
+{
+    const struct json *list, *pattern;
+    struct arena arena;
+    bool may = false;
+
+    arena_init(&arena, ARENA_BYTES);
+    if (json_parse((struct str){ who->capabilities.ptr, who->capabilities.len }, &arena,
+                   &list, NULL) == OK)
+        JSON_FOREACH(item, list) {
+            pattern = item->type == JSON_OBJECT ? json_find(item, S("kind")) : item;
+            may = may || (pattern && pattern->type == JSON_STRING &&
+                          covers(pattern->text, kind));
+        }
+    arena_done(&arena);
+    return may;
 }
 
 /* --- what the process ends with --- */

@@ -101,6 +101,10 @@ int session_report(struct session *session, const struct moot_outcome *outcome);
 /* Is this participant here? Says on stderr if not. */
 bool session_has(struct session *session, const char *participant);
 
+/* May this one send the kind, as far as its capabilities are shown? Those that ask for a
+ * payload, which nobody knows yet, may allow it. */
+bool session_may_send(const struct moot_participant *who, struct str kind);
+
 /* What is for standard output: at once, and empties it. While nobody reads, it waits for
  * that or for a signal. */
 void session_print(struct session *session, struct buf *out);

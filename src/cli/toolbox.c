@@ -7,7 +7,6 @@
 #include "base/xalloc.h"
 #include "json/json.h"
 #include "mcp/rpc.h"
-#include "policy/pattern.h"
 
 enum {
     AT_A_TIME = 200,
@@ -19,38 +18,7 @@ enum {
 #define ASKING    "mcp/request:tools/list"
 #define ANSWERING "mcp/response:tools/list"
 
-/* --- who may answer --- */
-
-static bool covers(struct str text, struct str kind)
-{
-    struct pattern *pattern = NULL;
-    bool does_match;
-
-    if (pattern_new(text, &pattern, NULL))
-        return false;
-    does_match = pattern_matches(pattern, kind);
-    pattern_free(pattern);
-    return does_match;
-}
-
-/* Objects ask for a payload that nobody knows yet: they may. */
-static bool may_answer(const struct moot_participant *who)
-{
-    const struct json *list, *kind;
-    struct arena arena;
-    bool may = false;
-
-    arena_init(&arena, ARENA_BYTES);
-    if (json_parse((struct str){ who->capabilities.ptr, who->capabilities.len }, &arena,
-                   &list, NULL) == OK)
-        JSON_FOREACH(item, list) {
-            kind = item->type == JSON_OBJECT ? json_find(item, S("kind")) : item;
-            may = may ||
-                  (kind && kind->type == JSON_STRING && covers(kind->text, S(ANSWERING)));
-        }
-    arena_done(&arena);
-    return may;
-}
+/* --- who is asked --- */
 
 static void add_shelf(struct toolbox *box, const struct moot_participant *who)
 {
@@ -193,7 +161,7 @@ int toolbox_ask(struct toolbox *box, const char *participant)
     if (participant && moot_find_participant(m, participant, &who))
         add_shelf(box, &who);
     while (!participant && moot_next_participant(m, &at, &who))
-        if (may_answer(&who))
+        if (session_may_send(&who, S(ANSWERING)))
             add_shelf(box, &who);
     if (box->count)
         qsort(box->shelves, box->count, sizeof(*box->shelves), compare);
