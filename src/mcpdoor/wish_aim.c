@@ -3,10 +3,8 @@
  * What a request is about: who is to do it, under which name, with which params. What the
  * client may neither call nor propose is refused in the words of what is not there.
  */
-#include <stdlib.h>
-
 #include "base/cleanup.h"
-#include "base/xalloc.h"
+#include "json/canonical.h"
 #include "mcp/message.h"
 #include "mcp/rpc.h"
 #include "mcp/serve.h"
@@ -18,7 +16,6 @@ enum {
     TEXTS = 1 << 20, /* of names, unescaped */
     MORE = 4096,     /* bytes around something */
     TREE = 64,       /* bytes of a tree for each of its text, at most */
-    FEW = 16,        /* members that are put into order without another allocation */
 };
 
 #define CAPABLE S("io.modelcontextprotocol/clientCapabilities")
@@ -241,58 +238,30 @@ enum err aim_put_params(const struct aim *aim, const struct asked_for *ask,
 
 /* --- is it the same? --- */
 
-static int by_key(const void *a, const void *b)
+/* What comes with a request and is not what it asks for. */
+static bool is_aside(struct str key)
 {
-    const struct json *const *left = a;
-    const struct json *const *right = b;
-
-    return str_cmp((*left)->key, (*right)->key);
+    return str_eq(key, S("_meta")) || str_eq(key, S("requestState")) ||
+           str_eq(key, S("inputResponses"));
 }
 
-static void put_canonical(struct json_writer *w, const struct json *json, bool is_top);
-
-static void put_object(struct json_writer *w, const struct json *json, bool is_top)
+/* The same params without what is aside; false: the arena is full. */
+static bool drop_asides(const struct json *params, struct arena *arena, struct json *ret)
 {
-    const struct json *few[FEW];
-    const struct json **members = few;
+    struct json *members = arena_alloc(arena, (params->count + 1) * sizeof(*members));
     size_t count = 0;
 
-    if (json->count > FEW)
-        members = xcalloc(json->count, sizeof(struct json *));
-    JSON_FOREACH(member, json)
-        members[count++] = member;
-    qsort(members, count, sizeof(struct json *), by_key);
-    json_object_open(w);
-    for (size_t i = 0; i < count; i++) {
-        if (is_top && (str_eq(members[i]->key, S("_meta")) ||
-                       str_eq(members[i]->key, S("requestState")) ||
-                       str_eq(members[i]->key, S("inputResponses"))))
-            continue;
-        json_key(w, members[i]->key);
-        put_canonical(w, members[i], false);
-    }
-    json_object_close(w);
-    if (members != few)
-        free(members);
-}
-
-// NOLINTNEXTLINE(misc-no-recursion): JSON_TREE_DEPTH
-static void put_canonical(struct json_writer *w, const struct json *json, bool is_top)
-{
-    switch (json->type) {
-    case JSON_OBJECT: put_object(w, json, is_top); return;
-    case JSON_ARRAY:
-        json_array_open(w);
-        JSON_FOREACH(item, json)
-            put_canonical(w, item, false);
-        json_array_close(w);
-        return;
-    case JSON_STRING: json_str(w, json->text); return;
-    case JSON_NULL:
-    case JSON_FALSE:
-    case JSON_TRUE:
-    case JSON_NUMBER: json_raw(w, json->raw); return;
-    }
+    if (!members)
+        return false;
+    *ret = *params;
+    JSON_FOREACH(member, params)
+        if (params->type != JSON_OBJECT || !is_aside(member->key))
+            members[count++] = *member;
+    for (size_t i = 0; i < count; i++)
+        members[i].next = i + 1 < count ? &members[i + 1] : NULL;
+    ret->first = count ? members : NULL;
+    ret->count = count;
+    return true;
 }
 
 /* Behind each a byte that stands in none of them. */
@@ -319,14 +288,13 @@ bool wish_digest(struct str owner, struct str method, struct str params, bool is
     CLEANUP(arena_done) struct arena arena;
     CLEANUP(buf_done) struct buf out;
     const struct json *tree;
-    struct json_writer w;
+    struct json wanted;
 
     arena_init(&arena, params.len * TREE + MORE);
     buf_init(&out, params.len * 6 + MORE);
-    if (json_parse(params, &arena, &tree, NULL))
+    if (json_parse(params, &arena, &tree, NULL) || !drop_asides(tree, &arena, &wanted) ||
+        json_canonical_put(&out, &wanted, &arena))
         return false;
-    json_write_init(&w, &out);
-    put_canonical(&w, tree, true);
     digest_parts((const struct str[]){ owner,
                                        { "", 1 },
                                        method,
@@ -334,7 +302,7 @@ bool wish_digest(struct str owner, struct str method, struct str params, bool is
                                        is_modern ? S("m") : S("l"),
                                        buf_str(&out) },
                  6, ret);
-    return !out.is_full;
+    return true;
 }
 
 bool aim_digest(const struct aim *aim, const struct asked_for *ask,

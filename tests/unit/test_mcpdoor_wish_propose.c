@@ -117,6 +117,10 @@ TEST(the_same_call_again_joins_the_one_that_is_open)
     post("u", LEGACY, CALL("3", "add", "{\"a\":1}"));
     SENT("mcp/proposal:tools/call:add");
     CHECK_INT(bot.wish_count, 2);
+    (void)fake_sent(&fake);
+    post("v", LEGACY, CALL("4", "add", "{\"a\":1.0}"));
+    CHECK_STR(fake_sent(&fake), S(""));
+    CHECK_INT(bot.wish_count, 2);
     pass(0);
     fulfil("me-1", RESULT);
     SAYS("s 200 {\"jsonrpc\":\"2.0\",\"id\":1,");
