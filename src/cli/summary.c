@@ -600,6 +600,16 @@ static struct str raw_of(const struct json *object, const char *name)
     return value ? value->raw : S("?");
 }
 
+/* "the brake is on, by ann" */
+static void put_topic_news(struct page *page)
+{
+    put_in(page, page->ink->wait, "the brake");
+    put(page, " is ");
+    plain_put(page->out, json_text(find(page, "brake")), PLAIN_LINE);
+    put(page, ", by ");
+    plain_put(page->out, json_text(find(page, "by")), PLAIN_LINE);
+}
+
 /* "p1 has 1 of 2 approvals, now of ann", "p1 was rejected by ann: no" */
 static void put_proposal_news(struct page *page)
 {
@@ -638,10 +648,14 @@ static bool put_system(struct page *page)
         struct str kind;
         void (*put)(struct page *page);
     } rows[] = {
-        { S("system/presence"), put_presence },      { S("system/notice"), put_notice },
-        { S("system/violation"), put_violation },    { S("system/error"), put_refusal },
-        { S("system/welcome"), put_welcome },        { S("system/gap"), put_gap },
+        { S("system/presence"), put_presence },
+        { S("system/notice"), put_notice },
+        { S("system/violation"), put_violation },
+        { S("system/error"), put_refusal },
+        { S("system/welcome"), put_welcome },
+        { S("system/gap"), put_gap },
         { S("system/proposal"), put_proposal_news },
+        { S("system/topic"), put_topic_news },
     };
 
     for (size_t i = 0; page->payload && i < COUNT(rows); i++)

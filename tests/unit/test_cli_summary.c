@@ -111,6 +111,8 @@ TEST(an_envelope_becomes_a_line_that_says_who_does_what)
           S("12:03:44 you are me in room, with 1 other\n") },
         { "system:gateway>me system/gap s1 - {\"message\":\"…\"}",
           S("12:03:44 some envelopes were missed\n") },
+        { "system:gateway system/topic s1 - {\"brake\":\"on\",\"by\":\"ann\"}",
+          S("12:03:44 the brake is on, by ann\n") },
         { "system:gateway system/proposal s1 - {\"proposal\":\"p1\",\"state\":\"open\",\"approvals\":{\"needed\":2,\"given\":1,\"by\":[\"ann\"]}}",
           S("12:03:44 p1 has 1 of 2 approvals\n") },
         { "system:gateway system/proposal s1 - {\"proposal\":\"p1\",\"state\":\"rejected\",\"by\":\"ann\",\"reason\":\"no\"}",
