@@ -132,10 +132,14 @@ static void put_large_sum(struct buf *out, const struct json_number *n, int64_t 
 
 static void put_sum(struct buf *out, const struct json_number *n, int64_t added)
 {
-    if (is_small(n))
-        buf_putf(out, "%lld", (long long)(small_exponent(n) + added));
-    else
+    long long sum;
+
+    if (!is_small(n)) {
         put_large_sum(out, n, added);
+        return;
+    }
+    sum = small_exponent(n) + added;
+    buf_putf(out, "%lld", sum);
 }
 
 /* --- writing --- */
