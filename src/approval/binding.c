@@ -1,33 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "approval/binding.h"
 
+#include "base/cleanup.h"
 #include "base/utf8.h"
+#include "envelope/lookalike.h"
 
 /* --- what counts of a payload --- */
 
-static enum err parse(struct json_span payload, struct arena *arena,
+static bool is_call(struct str method)
+{
+    return str_eq(method, S("tools/call"));
+}
+
+/* Has it names that are none of these, and that some reader takes for one? */
+static bool has_lookalike(const struct json *object, const struct str *names,
+                          size_t count)
+{
+    if (!object || object->type != JSON_OBJECT)
+        return false;
+    JSON_FOREACH(m, object) {
+        bool is_known = false;
+
+        for (size_t i = 0; i < count; i++)
+            is_known |= str_eq(m->key, names[i]);
+        if (!is_known && lookalike_is_any(m->key, names, count))
+            return true;
+    }
+    return false;
+}
+
+static bool is_doubtful(struct str method, const struct json *payload)
+{
+    static const struct str of_call[] = { S("name"), S("arguments") };
+
+    return has_lookalike(payload, &S("params"), 1) ||
+           (is_call(method) &&
+            has_lookalike(json_find(payload, S("params")), of_call, COUNT(of_call)));
+}
+
+static enum err parse(struct str method, struct json_span payload, struct arena *arena,
                       const struct json **ret)
 {
     enum err err = json_parse(payload.text, arena, ret, NULL);
 
-    return err == OK || err == ERR_TOO_BIG ? err : ERR_INVALID;
+    if (err)
+        return err == ERR_TOO_BIG ? err : ERR_INVALID;
+    return is_doubtful(method, *ret) ? ERR_INVALID : OK;
 }
 
-enum err binding_check(struct json_span payload)
+enum err binding_check(struct str method, struct json_span payload)
 {
     const struct json *tree;
     struct arena arena;
     enum err err;
 
     arena_init(&arena, BINDING_BYTES);
-    err = parse(payload, &arena, &tree);
+    err = parse(method, payload, &arena, &tree);
     arena_done(&arena);
     return err;
 }
 
-static bool counts(bool is_call, struct str name)
+static bool counts(struct str method, struct str name)
 {
-    if (!is_call)
+    if (!is_call(method))
         return !str_eq(name, S("_meta"));
     return str_eq(name, S("name")) || str_eq(name, S("arguments"));
 }
@@ -59,7 +94,6 @@ static enum err bound_part(struct str method, const struct json *payload,
     static const struct json no_arguments = { .type = JSON_OBJECT,
                                               .raw = S("{}"),
                                               .key = S("arguments") };
-    bool is_call = str_eq(method, S("tools/call"));
     const struct json *params = json_find(payload, S("params"));
     struct json *object = arena_alloc(arena, sizeof(*object));
     struct json *last = NULL;
@@ -72,9 +106,9 @@ static enum err bound_part(struct str method, const struct json *payload,
         return err;
     *object = (struct json){ .type = JSON_OBJECT, .raw = params->raw };
     for (const struct json *m = params->first; m && !err; m = m->next)
-        if (counts(is_call, m->key))
+        if (counts(method, m->key))
             err = add_member(object, &last, m, arena);
-    if (!err && is_call && !json_find(object, S("arguments")))
+    if (!err && is_call(method) && !json_find(object, S("arguments")))
         err = add_member(object, &last, &no_arguments, arena);
     *ret = object;
     return err;
@@ -84,7 +118,7 @@ static enum err read_part(struct str method, struct json_span payload,
                           struct arena *arena, const struct json **ret)
 {
     const struct json *tree;
-    enum err err = parse(payload, arena, &tree);
+    enum err err = parse(method, payload, arena, &tree);
 
     return err ? err : bound_part(method, tree, arena, ret);
 }

@@ -3,7 +3,8 @@
  * What a proposal binds its fulfilment to, inside the payload: of tools/call the name and
  * the arguments (none are {}), of all other methods all params but `_meta`. Compared by
  * meaning (json/canonical.h). A name that stands twice, anywhere in the payload, means
- * different things to different readers: such a payload is compared with nothing.
+ * different things to different readers, and so does one that looks like a name that
+ * counts (`Arguments`): such a payload is compared with nothing.
  */
 #pragma once
 
@@ -21,9 +22,9 @@ enum {
     BINDING_VALUE = 1024,     /* and values */
 };
 
-/* Can the payload be compared? ERR_INVALID: a name stands twice, or it is too deep;
- * ERR_TOO_BIG. */
-enum err binding_check(struct json_span payload);
+/* Can the payload be compared? ERR_INVALID: a name stands twice or looks like another, or
+ * it is too deep; ERR_TOO_BIG. */
+enum err binding_check(struct str method, struct json_span payload);
 
 /* Payloads of a proposal and of its fulfilment, both of this method. `ret` lives in the
  * arena and borrows from both texts. Errors as above. */

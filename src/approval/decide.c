@@ -17,8 +17,8 @@ static enum err payload_problem(enum err err, struct ledger_problem *problem)
 {
     problem->field = S("payload");
     problem->what = err == ERR_TOO_BIG ? "too many values to be compared"
-                                       : "a name stands twice, or it is too deep: "
-                                         "it cannot be compared";
+                                       : "a name stands twice or looks like another, "
+                                         "or it is too deep: it cannot be compared";
     return err == ERR_TOO_BIG ? ERR_TOO_LARGE : ERR_KIND_PAYLOAD_MISMATCH;
 }
 
@@ -26,7 +26,7 @@ static enum err payload_problem(enum err err, struct ledger_problem *problem)
 static enum err decide_proposal(const struct ledger *ledger, const struct envelope *env,
                                 struct ledger_problem *problem)
 {
-    enum err err = ledger_looks_inside(ledger) ? binding_check(env->payload) : OK;
+    enum err err = ledger_looks_inside(ledger) ? binding_check(env->kind.method, env->payload) : OK;
 
     return err ? payload_problem(err, problem) : OK;
 }
@@ -96,7 +96,7 @@ static enum err decide_quorum(const struct ledger *ledger, const struct envelope
     if (err || ledger->settings->approvals.count == 0)
         return err;
     if (!env->kind.context.ptr)
-        err = binding_check(env->payload); /* it alone says what is asked for */
+        err = binding_check(env->kind.method, env->payload); /* it alone says what is asked for */
     if (err)
         return payload_problem(err, problem);
     subject = binding_subject(&env->kind, env->payload, arena);

@@ -218,7 +218,9 @@ static void compare(struct str proposed, struct str asked, struct arena *arena)
     bool is_same;
     struct buf out;
 
-    expect(is_valid == (err == OK));
+    expect(is_valid || err);
+    expect((err == OK) == (binding_check(S("tools/call"), left) == OK &&
+                           binding_check(S("tools/call"), right) == OK));
     if (err)
         return;
     check_form(a, arena);

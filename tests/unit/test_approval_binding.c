@@ -70,6 +70,13 @@ TEST(a_call_is_bound_to_its_name_and_its_arguments)
         { ARGS("{}"), CALL("{\"name\":\"t\",\"name\":\"t\"}"), S("invalid") },
         { ARGS("{}"), CALL("{\"name\":\"t\",\"_meta\":{\"x\":1,\"x\":1}}"), S("invalid") },
         { ARGS("{}"), S("{\"params\":{\"name\":\"t\"},\"params\":{\"name\":\"t\"}}"), S("invalid") },
+        /* names that some reader takes for those that count */
+        { ARGS("{}"), CALL("{\"name\":\"t\",\"Arguments\":{\"a\":1}}"), S("invalid") },
+        { ARGS("{}"), CALL("{\"name\":\"t\",\"arguments\":{},\"ARGUMENTS\":{\"a\":1}}"), S("invalid") },
+        { CALL("{\"name\":\"t\",\"arguments\\u0000\":{}}"), ARGS("{}"), S("invalid") },
+        { ARGS("{}"), CALL("{\"name\":\"t\",\"Name\":\"u\"}"), S("invalid") },
+        { ARGS("{}"), S("{\"params\":{\"name\":\"t\"},\"Params\":{\"name\":\"u\"}}"), S("invalid") },
+        { ARGS("{\"Name\":1,\"params\":2}"), ARGS("{\"Name\":1,\"params\":2}"), S("same") },
     };
     /* clang-format on */
 
@@ -94,6 +101,8 @@ TEST(other_methods_are_bound_to_all_params_but_meta)
         { S("{}"), S("{\"params\":{\"_meta\":1}}"), S("same") },
         { S("{}"), S("{\"params\":[]}"), S("/params") },
         { S("{\"params\":[1]}"), S("{\"params\":[1.0]}"), S("same") },
+        { S("{\"params\":{}}"), S("{\"params\":{},\"PARAMS\":{\"uri\":\"b\"}}"), S("invalid") },
+        { S("{\"params\":{}}"), S("{\"params\":{\"Name\":1}}"), S("/params/Name") },
     };
     /* clang-format on */
 
@@ -116,9 +125,11 @@ TEST(what_has_too_many_values_is_not_compared)
     for (size_t i = 0; i < 1 << 18; i++)
         buf_put(&text, S("0,"));
     buf_put(&text, S("0]}"));
-    CHECK_INT(binding_check(span_of(buf_str(&text))), ERR_TOO_BIG);
-    CHECK_INT(binding_check(span_of(S("{\"a\":1,\"a\":1}"))), ERR_INVALID);
-    CHECK_INT(binding_check(span_of(S("{\"a\":1,\"b\":1}"))), OK);
+    CHECK_INT(binding_check(S("x/y"), span_of(buf_str(&text))), ERR_TOO_BIG);
+    CHECK_INT(binding_check(S("x/y"), span_of(S("{\"a\":1,\"a\":1}"))), ERR_INVALID);
+    CHECK_INT(binding_check(S("x/y"), span_of(S("{\"a\":1,\"b\":1}"))), OK);
+    CHECK_INT(binding_check(S("x/y"), span_of(CALL("{\"Name\":1}"))), OK);
+    CHECK_INT(binding_check(S("tools/call"), span_of(CALL("{\"Name\":1}"))), ERR_INVALID);
     buf_done(&text);
 }
 
