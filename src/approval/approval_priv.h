@@ -11,6 +11,7 @@ struct ledger_verdict {
     struct str profile; /* the sender's */
     bool is_human;
     bool counts; /* as an approval */
+    bool relies; /* a fulfilment: on others, who approved what was proposed */
 };
 
 /* ERR_PROPOSAL_STATE. */

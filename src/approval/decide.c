@@ -10,7 +10,8 @@
 bool ledger_looks_inside(const struct ledger *ledger)
 {
     return ledger->settings->mode == PROPOSALS_EXACT ||
-           ledger->settings->approvals.count > 0;
+           ledger->settings->approvals.count > 0 ||
+           ledger->settings->approvals.quorum > 1;
 }
 
 static enum err payload_problem(enum err err, struct ledger_problem *problem)
@@ -26,7 +27,8 @@ static enum err payload_problem(enum err err, struct ledger_problem *problem)
 static enum err decide_proposal(const struct ledger *ledger, const struct envelope *env,
                                 struct ledger_problem *problem)
 {
-    enum err err = ledger_looks_inside(ledger) ? binding_check(env->kind.method, env->payload) : OK;
+    enum err err =
+        ledger_looks_inside(ledger) ? binding_check(env->kind.method, env->payload) : OK;
 
     return err ? payload_problem(err, problem) : OK;
 }
@@ -43,13 +45,20 @@ static struct approval_needs needs_of(const struct ledger *ledger, struct str su
     return approval_needs_of(&ledger->settings->approvals, subject);
 }
 
+/* Is he one of those whose approvals count? */
+static bool is_fit(const struct proposal *proposal, const struct envelope *env,
+                   const struct decider *who, const struct approval_needs *needs)
+{
+    return !is_own(proposal, env) && who->may_approve &&
+           approval_meets(needs, &(struct approver){ .profile = who->profile });
+}
+
 /* Would an approval of his be one more? */
 static bool counts(const struct proposal *proposal, const struct envelope *env,
                    const struct decider *who, const struct approval_needs *needs)
 {
-    return !is_own(proposal, env) && who->may_approve &&
-           !approvals_find(&proposal->approvals, env->from) &&
-           approval_meets(needs, &(struct approver){ .profile = who->profile });
+    return is_fit(proposal, env, who, needs) &&
+           !approvals_find(&proposal->approvals, env->from);
 }
 
 static void decide_approval(const struct ledger *ledger, const struct envelope *env,
@@ -67,12 +76,16 @@ static void decide_approval(const struct ledger *ledger, const struct envelope *
 
 static enum err check_quorum(const struct proposal *proposal, const struct envelope *env,
                              const struct decider *who, struct approval_needs needs,
+                             struct ledger_verdict *verdict,
                              struct ledger_problem *problem)
 {
     size_t given = approvals_given(&proposal->approvals, &needs);
     size_t own = counts(proposal, env, who, &needs) ? 1 : 0;
 
-    if (!approval_is_needed(&needs) || given + own >= needs.quorum)
+    if (!approval_is_needed(&needs))
+        return OK;
+    verdict->relies |= needs.quorum > 1 || !is_fit(proposal, env, who, &needs);
+    if (given + own >= needs.quorum)
         return OK;
     problem->needed = needs.quorum;
     problem->given = given;
@@ -89,14 +102,14 @@ static enum err decide_quorum(const struct ledger *ledger, const struct envelope
     const struct proposal *proposal = effect->proposal;
     struct approval_needs needs = needs_of(ledger, proposal->subject);
     struct str subject;
-    enum err err = check_quorum(proposal, env, who, needs, problem);
+    enum err err = check_quorum(proposal, env, who, needs, effect->verdict, problem);
 
     effect->verdict->counts =
         approval_is_needed(&needs) && counts(proposal, env, who, &needs);
     if (err || ledger->settings->approvals.count == 0)
         return err;
     if (!env->kind.context.ptr)
-        err = binding_check(env->kind.method, env->payload); /* it alone says what is asked for */
+        err = binding_check(env->kind.method, env->payload); /* it alone says what */
     if (err)
         return payload_problem(err, problem);
     subject = binding_subject(&env->kind, env->payload, arena);
@@ -104,7 +117,8 @@ static enum err decide_quorum(const struct ledger *ledger, const struct envelope
         return payload_problem(ERR_TOO_BIG, problem);
     if (str_eq(subject, proposal->subject))
         return OK;
-    return check_quorum(proposal, env, who, needs_of(ledger, subject), problem);
+    return check_quorum(proposal, env, who, needs_of(ledger, subject), effect->verdict,
+                        problem);
 }
 
 static enum err read_edited(const struct envelope *env, bool *ret,
@@ -218,20 +232,37 @@ static enum err decide_arguments(const struct envelope *env, bool is_edited,
     return err;
 }
 
+/* What others approved is what was proposed, whatever the mode is. */
+static enum err decide_relying(const struct envelope *env, bool is_edited,
+                               struct arena *arena, struct ledger_effect *effect,
+                               struct ledger_problem *problem)
+{
+    if (is_edited)
+        return state_problem(effect->proposal,
+                             "what others approved nobody edits: propose it anew",
+                             problem);
+    if (!effect->proposal->envelope)
+        return state_problem(effect->proposal, "the proposal is no longer open", problem);
+    return decide_arguments(env, false, arena, effect, problem);
+}
+
 static enum err decide_fulfilment(const struct ledger *ledger, const struct envelope *env,
                                   const struct decider *who, struct arena *arena,
                                   struct ledger_effect *effect,
                                   struct ledger_problem *problem)
 {
+    bool is_exact = ledger->settings->mode == PROPOSALS_EXACT;
     bool is_edited;
     enum err err = read_edited(env, &is_edited, problem);
 
     if (!err && is_edited)
         err = check_editor(ledger, effect->proposal, who, problem);
-    if (!err && (is_edited || ledger->settings->mode == PROPOSALS_EXACT))
+    if (!err && (is_edited || is_exact))
         err = decide_arguments(env, is_edited, arena, effect, problem);
     if (!err)
         err = decide_quorum(ledger, env, who, arena, effect, problem);
+    if (!err && effect->verdict->relies && (is_edited || !is_exact))
+        err = decide_relying(env, is_edited, arena, effect, problem);
     return err;
 }
 

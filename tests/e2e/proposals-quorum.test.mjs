@@ -78,6 +78,18 @@ test('quorum: who may only call does so when enough have approved', async () => 
     assert.equal((await fulfil('caller', 'two', id)).status, 200);
 });
 
+test('quorum: what was approved is what is fulfilled, in a topic that is not exact as well', async () => {
+    const id = await propose('two');
+    const other = (from, payload) => say(from, 'two', 'mcp/request:tools/call:dig', { correlation_id: id, payload });
+
+    await decide('ann', 'two', 'approve', id);
+    const { status, json } = await other('ben', { method: 'tools/call', params: { name: 'dig', arguments: { deep: true } } });
+    assert.deepEqual([status, json.error, json.path], [409, 'argument_mismatch', '/params/arguments/deep']);
+    for (const more of [{ Arguments: { deep: true } }, { arguments: {}, ARGUMENTS: { deep: true } }])
+        assert.equal((await other('ben', { method: 'tools/call', params: { name: 'dig', ...more } })).json.error, 'kind_payload_mismatch');
+    assert.equal((await fulfil('ben', 'two', id)).status, 200);
+});
+
 test('approvals: the first rule that matches says who must approve', async () => {
     const id = await propose('leads', 'deploy_web');
 

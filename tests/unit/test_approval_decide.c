@@ -220,6 +220,77 @@ static struct pattern *pattern_of(struct str text)
 
 static const struct str leads[] = { S("lead"), S("chief") };
 
+/* Whoever approved has seen what was proposed. Who needs nobody else's approval changes
+ * it as he likes. */
+TEST(what_others_approved_is_what_is_fulfilled)
+{
+    struct approval_rule rules[] = {
+        { pattern_of(S("mcp/proposal:tools/call:rm")), 1, { leads, 2 } },
+        { pattern_of(S("mcp/proposal:tools/call:*")), 1, {} },
+    };
+    const struct approval_terms two = { .quorum = 2 };
+    const struct approval_terms lead = { .rules = rules, .count = 2 };
+    /* clang-format off */
+    const struct { struct approval_terms terms; const char *approver, *fulfiller; enum err err; } cases[] = {
+        { two,  "h1", "h2", ERR_ARGUMENT_MISMATCH },
+        { lead, "l1", "h2", ERR_ARGUMENT_MISMATCH },
+        { lead, "l1", "l2", OK },
+        { lead, "l1", "l1", OK },
+        { lead, NULL, "l2", OK },
+    };
+    /* clang-format on */
+    struct note asks = { .id = "r",
+                         .kind = "mcp/request:tools/call:rm",
+                         .about = "p",
+                         .payload = CALL("{\"f\":2}") };
+
+    FOR_EACH_CASE(c, cases) {
+        struct book book;
+
+        book_init(&book, PROPOSALS_ONCE, c->terms);
+        CHECK_INT(propose(&book), OK);
+        if (c->approver)
+            CHECK_INT(approve(&book, c->approver), OK);
+        asks.from = c->fulfiller;
+        CHECK_INT(say(&book, asks), c->err);
+        if (c->err)
+            CHECK_STR(book.problem.path, S("/params/arguments/f"));
+        CHECK_INT(fulfil(&book, c->fulfiller), c->err ? OK : ERR_PROPOSAL_STATE);
+        book_done(&book);
+    }
+    for (size_t i = 0; i < COUNT(rules); i++)
+        pattern_free(rules[i].kind);
+}
+
+/* An approval of one thing is none of another, marked as an edit or not. */
+TEST(approvals_of_a_call_are_none_of_another)
+{
+    struct approval_rule rules[] = {
+        { pattern_of(S("mcp/proposal:tools/call:rm")), 2, {} },
+    };
+    const struct note harmless = { .id = "p",
+                                   .from = "agent",
+                                   .kind = "mcp/proposal:tools/call",
+                                   .payload = "{\"params\":{\"name\":\"ls\"}}" };
+    struct note asks = { .id = "r",
+                         .from = "h2",
+                         .kind = "mcp/request:tools/call:rm",
+                         .about = "p",
+                         .payload = CALL("{}") };
+    struct book book;
+
+    book_init(&book, PROPOSALS_ONCE,
+              (struct approval_terms){ .rules = rules, .count = 1 });
+    CHECK_INT(say(&book, harmless), OK);
+    CHECK_INT(approve(&book, "h1"), OK);
+    CHECK_INT(say(&book, asks), ERR_ARGUMENT_MISMATCH);
+    asks.edited = "true";
+    CHECK_INT(say(&book, asks), ERR_PROPOSAL_STATE);
+    CHECK_INT(the(&book)->state, PROPOSAL_OPEN);
+    book_done(&book);
+    pattern_free(rules[0].kind);
+}
+
 TEST(the_first_rule_that_matches_says_who_and_how_many)
 {
     struct approval_rule rules[] = {

@@ -152,6 +152,12 @@ static bool has_quorum(const struct model *m, size_t who)
     return (quorum() == 1 && !is_lead_needed()) || given(m) + own >= quorum();
 }
 
+/* Has he, to fulfil it, to rely on what others approved? */
+static bool needs_others(const struct model *m, size_t who)
+{
+    return quorum() > 1 || (is_lead_needed() && (m->proposer == who || !is_fit(who)));
+}
+
 static enum err expect_fulfilment(struct model *m, size_t who, size_t arguments,
                                   bool is_edited)
 {
@@ -168,6 +174,12 @@ static enum err expect_fulfilment(struct model *m, size_t who, size_t arguments,
         return ERR_ARGUMENT_MISMATCH;
     if (!has_quorum(m, who))
         return ERR_PROPOSAL_STATE;
+    if (needs_others(m, who)) {
+        if (is_edited || m->state != PROPOSAL_OPEN)
+            return ERR_PROPOSAL_STATE;
+        if (arguments != m->arguments)
+            return ERR_ARGUMENT_MISMATCH;
+    }
     m->fulfilled++;
     if (m->state != PROPOSAL_OPEN)
         return OK;
