@@ -502,7 +502,8 @@ static void look_what_it_takes_up(struct bridge *b, const struct heard *heard)
         heard->env.correlation_id.ptr)
         p = occupant_find_proposal(b->occupant, heard->env.correlation_id);
     b->takes_up = p && p->state == PROPOSED_OPEN && !p->owner.len &&
-                  p->expires_ms > loop_wall_ms(b->means.loop);
+                  p->expires_ms > loop_wall_ms(b->means.loop) &&
+                  gate_is_call_proposed(p, &heard->env);
 }
 
 /* ROOT-01: the one notification of a client that concerns a server. */

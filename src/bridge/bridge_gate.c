@@ -5,7 +5,10 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "bridge/bridge_priv.h"
+#include "bridge/canonical.h"
+#include "envelope/lookalike.h"
 #include "json/canonical.h"
+#include "participant/proposals.h"
 #include "participant/roster.h"
 #include "participant/rpc_error.h"
 
@@ -323,6 +326,55 @@ static bool is_decided(struct bridged *call, const struct gate_call *what,
     return true;
 }
 
+static const struct json no_arguments = { .type = JSON_OBJECT, .raw = S("{}") };
+
+static bool is_same(const struct json *a, const struct json *b, struct arena *arena)
+{
+    struct json_difference first;
+    struct json_differences found = { .items = &first, .max = 1 };
+
+    return json_differ(a, b, S(""), arena, &found) == OK && found.count == 0;
+}
+
+static const struct json *arguments_of(const struct json *params)
+{
+    const struct json *arguments = json_find(params, S("arguments"));
+
+    return arguments ? arguments : &no_arguments;
+}
+
+bool gate_is_call_proposed(const struct proposed *p, const struct envelope *request)
+{
+    CLEANUP(arena_done) struct arena arena;
+    const struct json *proposed, *payload, *asked, *name, *other;
+
+    arena_init(&arena,
+               (p->params.len + request->payload.text.len) * BRIDGE_TREE + SCRATCH);
+    if (json_parse(p->params, &arena, &proposed, NULL) ||
+        json_parse(request->payload.text, &arena, &payload, NULL))
+        return false;
+    asked = json_find(payload, S("params"));
+    name = json_find(proposed, S("name"));
+    other = asked ? json_find(asked, S("name")) : NULL;
+    if (!name || !other || !is_same(name, other, &arena))
+        return false;
+    return request->edited.type == JSON_TRUE ||
+           is_same(arguments_of(proposed), arguments_of(asked), &arena);
+}
+
+/* Would some reader take a name for one of those that count? The server gets all params,
+ * and whoever authorizes the call is shown those. */
+static bool has_lookalike(const struct json *params)
+{
+    static const struct str names[] = { S("name"), S("arguments") };
+
+    JSON_FOREACH(m, params)
+        if (!str_eq(m->key, names[0]) && !str_eq(m->key, names[1]) &&
+            lookalike_is_any(m->key, names, COUNT(names)))
+            return true;
+    return false;
+}
+
 /* Who takes up what another proposed has looked at this very call. */
 static bool is_own_decision(const struct bridged *call)
 {
@@ -377,20 +429,22 @@ static struct gate_ruling judge(const struct bridged *call, struct str tool_json
 bool gate_holds(struct bridged *call, const struct rpc_request *request,
                 const struct listed *tool, struct str payload)
 {
-    static const struct json nothing = { .type = JSON_OBJECT, .raw = S("{}") };
-    const struct json *arguments = json_find(request->params, S("arguments"));
+    const struct json *arguments = arguments_of(request->params);
     CLEANUP(arena_done) struct arena scratch;
     uint8_t print[GATE_PRINT];
     struct gate_ruling ruling;
 
-    if (!arguments)
-        arguments = &nothing;
     arena_init(&scratch, payload.len + tool->json.len + SCRATCH);
     ruling = judge(call, tool->json, tool->key, payload, &scratch);
     if (ruling.then == GATE_ALLOW)
         return false;
     if (arguments->type != JSON_OBJECT) {
         bridged_fail(call, RPC_INVALID_PARAMS, S("arguments is no object"));
+        return true;
+    }
+    if (has_lookalike(request->params)) {
+        bridged_fail(call, RPC_INVALID_PARAMS,
+                     S("a name looks like one of those that count"));
         return true;
     }
     make_print(arguments, tool, print);

@@ -16,7 +16,9 @@
 
 struct bridge;
 struct bridged;
+struct envelope;
 struct listed;
+struct proposed;
 struct rpc_reply;
 struct rpc_request;
 
@@ -25,6 +27,9 @@ enum { GATE_PRINT = SHA256_BYTES }; /* of a tool and its arguments */
 /* True: the call is answered, or waits. */
 bool gate_holds(struct bridged *call, const struct rpc_request *request,
                 const struct listed *tool, struct str payload);
+/* Is this request the very call that was proposed, or an edit of it that is marked? The
+ * gateway lets only some people edit. */
+bool gate_is_call_proposed(const struct proposed *p, const struct envelope *request);
 void bridged_ungate(struct bridged *call); /* nobody's word is waited for any more */
 void gates_tick(struct bridge *b);
 void gates_gone(struct bridge *b, struct str id);   /* he has left the room */

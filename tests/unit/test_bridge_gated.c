@@ -380,6 +380,68 @@ TEST(a_person_who_takes_up_a_proposal_has_decided)
     room_end(&room);
 }
 
+/* Else any proposal would carry any call past the gate. */
+TEST(a_person_who_asks_for_something_else_has_not)
+{
+    /* clang-format off */
+    static const struct { const char *proposed, *params, *more; bool passes; } cases[] = {
+        { "{\"name\":\"echo\",\"arguments\":{\"a\":1,\"b\":2}}", "{\"arguments\":{\"b\":2,\"a\":1},\"name\":\"echo\"}", "", true },
+        { "{\"name\":\"echo\",\"arguments\":{}}", "{\"name\":\"echo\"}", "", true },
+        { "{\"name\":\"echo\",\"arguments\":{\"a\":1}}", "{\"name\":\"echo\",\"arguments\":{\"a\":2}}", "", false },
+        { "{\"name\":\"echo\",\"arguments\":{\"a\":1}}", "{\"name\":\"echo\",\"arguments\":{\"a\":2}}", "\"edited\":true,", true },
+        { "{\"name\":\"echo\",\"arguments\":{\"a\":1}}", "{\"name\":\"echo\",\"arguments\":{\"a\":2}}", "\"edited\":false,", false },
+        { "{\"name\":\"look\",\"arguments\":{}}", "{\"name\":\"echo\",\"arguments\":{}}", "", false },
+        { "{\"name\":\"look\",\"arguments\":{}}", "{\"name\":\"echo\",\"arguments\":{}}", "\"edited\":true,", false },
+        { "{}", "{\"name\":\"echo\",\"arguments\":{}}", "", false },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct room room;
+        char rest[512];
+
+        begin(&room, (struct gate_terms){ .mode = GATE_ALWAYS_PROMPT });
+        (void)snprintf(rest, sizeof(rest),
+                       "\"to\":[\"tool\"],\"payload\":{\"method\":\"tools/call\","
+                       "\"params\":%s}",
+                       c->proposed);
+        room_hear(&room, "bob", "mcp/proposal:tools/call", rest);
+        (void)snprintf(rest, sizeof(rest),
+                       "\"to\":[\"tool\"],\"correlation_id\":\"e-%u\",%s\"payload\":{"
+                       "\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+                       "\"params\":%s}",
+                       room.heard, c->more, c->params);
+        room_hear(&room, "ann", "mcp/request:tools/call", rest);
+        CHECK_INT(text_has(sent_to_server(&room), CALLED), c->passes);
+        CHECK_INT(text_has(fake_sent(&room.seat), ASK), !c->passes);
+        room_end(&room);
+    }
+}
+
+/* The server may take for arguments what nobody was shown. */
+TEST(names_that_look_like_others_get_past_no_gate)
+{
+    static const char *const params[] = {
+        "{\"name\":\"echo\",\"arguments\":{},\"Arguments\":{\"a\":1}}",
+        "{\"name\":\"echo\",\"NAME\":\"look\"}",
+    };
+
+    for (size_t i = 0; i < COUNT(params); i++) {
+        struct room room;
+        char rest[512];
+
+        begin(&room, (struct gate_terms){ .mode = GATE_ALWAYS_PROMPT });
+        (void)snprintf(rest, sizeof(rest),
+                       "\"to\":[\"tool\"],\"payload\":{\"jsonrpc\":\"2.0\",\"id\":1,"
+                       "\"method\":\"tools/call\",\"params\":%s}",
+                       params[i]);
+        room_hear(&room, "bob", "mcp/request:tools/call", rest);
+        CHECK(!text_has(sent_to_server(&room), CALLED));
+        CHECK(text_has(fake_sent(&room.seat), "looks like"));
+        room_end(&room);
+    }
+}
+
 TEST(an_agent_or_the_proposer_himself_has_not)
 {
     static const struct {
