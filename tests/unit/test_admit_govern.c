@@ -310,6 +310,35 @@ TEST(others_ask_for_what_was_approved_and_nothing_else)
     gate_done(&gate);
 }
 
+#define BARE(kind, id, from, rest)                                   \
+    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"" id "\",\"from\":\"" from \
+    "\",\"kind\":\"mcp/" kind ":tools/call\"," rest "}"
+#define SAYS(rest) \
+    "\"payload\":{\"method\":\"tools/call\",\"params\":{\"name\":\"x\"" rest "}"
+
+/* What can be read in two ways may not be what the person has read. */
+TEST(what_can_be_read_in_two_ways_has_nobodys_word)
+{
+    /* clang-format off */
+    static const struct { const char *proposal, *fulfilment; enum err err; } cases[] = {
+        { BARE("proposal", "p", "a", SAYS("}")), BARE("request", "r", "b", "\"correlation_id\":\"p\"," SAYS("}")), OK },
+        { BARE("proposal", "p", "a", SAYS("}")), BARE("request", "r", "b", "\"correlation_id\":\"p\"," SAYS("},\"Params\":{\"name\":\"y\"}")), REFUSED },
+        { BARE("proposal", "p", "a", SAYS(",\"arguments\":{\"f\":1,\"f\":2}}")), BARE("request", "r", "b", "\"correlation_id\":\"p\"," SAYS(",\"arguments\":{\"f\":1,\"f\":2}}")), REFUSED },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct gate gate;
+
+        gate_init(&gate, ALL);
+        set_brake(&gate, true);
+        CHECK_INT(send(&gate, 'a', c->proposal), OK);
+        CHECK_INT(say(&gate, 'h', "mcp/approve", "p"), OK);
+        CHECK_INT(send(&gate, 'b', c->fulfilment), c->err);
+        gate_done(&gate);
+    }
+}
+
 TEST(deny_holds_for_everybody_whoever_approved)
 {
     static const struct ruling_row rows[] = {
