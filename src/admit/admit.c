@@ -275,6 +275,13 @@ static enum err check_correlation(struct admission *a, struct refusal *r)
     return OK;
 }
 
+/* A word about a proposal that is over must not become one about another. */
+static bool was_proposed(const struct admission *a)
+{
+    return a->env.kind.type == KIND_PROPOSAL &&
+           ledger_find(&a->room->ledger, a->env.id, a->wall_ms);
+}
+
 /* D7a */
 static enum err check_duplicate(struct admission *a, struct refusal *r)
 {
@@ -282,7 +289,7 @@ static enum err check_duplicate(struct admission *a, struct refusal *r)
 
     if (ring_find(&a->room->topic.ring, a->id_hash) ||
         topic_find_held(&a->room->topic, a->id_hash, &ticket).ptr ||
-        ledger_knows(&a->room->ledger, a->env.id, a->wall_ms))
+        ledger_knows(&a->room->ledger, a->env.id, a->wall_ms) || was_proposed(a))
         return refusal_set(r, ERR_DUPLICATE_ID, S("id"),
                            "this id is already in use here");
     return OK;

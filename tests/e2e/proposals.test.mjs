@@ -191,13 +191,16 @@ test('D7a: the id of an open proposal or an unanswered request is taken, even ou
     await Promise.all([agent.close(), human.close()]);
 });
 
-test('proposals: an id that is used again after its first proposal was closed stands for the second', async () => {
+test('proposals: the id of one that was closed is not used again as long as it is known; then it stands for the second', async () => {
     const [agent, human] = await members('tiny', 'agent', 'human');
     const first = propose(agent);
 
     assert.equal(await fate(agent, decide(agent, 'withdraw', first)), 'passed');
     await roll(agent);
-    const second = propose(agent, { id: first.id, expires_at: new Date(Date.now() + hour).toISOString() });
+    const taken = propose(agent, { id: first.id });
+    assert.equal((await fate(agent, taken)).error, 'duplicate_id', 'a word about the first would be one about the second');
+    agent.frames.length = agent.taken = 0;
+    const second = propose(agent, { expires_at: new Date(Date.now() + hour).toISOString() });
     assert.equal(await fate(agent, second), 'passed');
     assert.deepEqual((await openOnes('tiny')).map(({ id }) => id), [second.id]);
     await sleep(3100);
@@ -216,6 +219,11 @@ test('proposals: an id that is used again after its first proposal was closed st
     assert.equal(await fate(human, fulfil(human, second)), 'passed');
     assert.deepEqual(await openOnes('tiny'), []);
     await refused(human, fulfil(human, second), 'fulfilled');
+    const third = propose(agent, { id: first.id });
+    assert.equal(await fate(agent, third), 'passed', 'nobody knows of the first any more');
+    assert.deepEqual((await openOnes('tiny')).map(({ id }) => id), [third.id]);
+    assert.equal(await fate(human, fulfil(human, third)), 'passed');
+    await refused(human, fulfil(human, third), 'fulfilled');
 });
 
 const padded = (client, bytes, more = {}) => propose(client, { payload: { ...call, pad: 'x'.repeat(bytes) }, ...more });

@@ -310,6 +310,24 @@ TEST(others_ask_for_what_was_approved_and_nothing_else)
     gate_done(&gate);
 }
 
+/* Else a word about the one would be a word about the other: the ring holds three. */
+TEST(the_id_of_a_proposal_that_is_over_is_not_proposed_again)
+{
+    static const char harmful[] =
+        "{\"protocol\":\"mcpx/v0.1\",\"id\":\"m1\",\"from\":\"a\",\"kind\":"
+        "\"mcp/proposal:tools/call:y\",\"payload\":{\"method\":\"tools/call\","
+        "\"params\":{\"name\":\"y\"}}}";
+    struct gate gate;
+
+    propose(&gate, PROPOSALS_ONCE);
+    CHECK_INT(say(&gate, 'a', "mcp/withdraw", "m1"), OK);
+    for (size_t i = 0; i < 4; i++)
+        CHECK_INT(say(&gate, 'a', "chat", ""), OK);
+    CHECK_INT(send(&gate, 'a', harmful), ERR_DUPLICATE_ID);
+    CHECK_INT(say(&gate, 'h', "mcp/approve", "m1"), ERR_PROPOSAL_STATE);
+    gate_done(&gate);
+}
+
 #define BARE(kind, id, from, rest)                                   \
     "{\"protocol\":\"mcpx/v0.1\",\"id\":\"" id "\",\"from\":\"" from \
     "\",\"kind\":\"mcp/" kind ":tools/call\"," rest "}"
