@@ -537,9 +537,10 @@ static enum fit weigh(const struct condition *c, const struct outline_sighting *
     switch (judge(c, sighting, scratch)) {
     case FOUND_FITTING: return FIT_YES;
     case FOUND_TWICE:
-    case FOUND_LOOKALIKE:
-    case FOUND_OTHER_TYPE: return FIT_UNSURE;
+    case FOUND_LOOKALIKE: return FIT_UNSURE;
     case FOUND_OTHER: return weigh_other(c, sighting->value, scratch);
+    case FOUND_OTHER_TYPE: /* servers take "1" for 1, and a text for the JSON in it */
+        return sighting->value.type == JSON_NULL ? FIT_NO : FIT_UNSURE;
     case FOUND_NOTHING: break;
     }
     return FIT_NO;

@@ -174,6 +174,7 @@ TEST(conditions_that_narrow_cannot_be_got_round)
         { ARGUMENTS("\"path\":\"/srv/x\""),                          RULING_NONE },
         { ARGUMENTS("\"path\":7"),                                   RULING_DENY },
         { ARGUMENTS("\"path\":[\"/etc/passwd\"]"),                   RULING_DENY },
+        { ARGUMENTS("\"path\":null"),                                RULING_NONE },
         { ARGUMENTS(""),                                             RULING_NONE },
         { ARGUMENTS("\"path\":\"/srv/x\",\"path\":\"/etc/passwd\""), RULING_DENY },
         { ARGUMENTS("\"path\":\"/srv/x\",\"Path\":\"/etc/passwd\""), RULING_DENY },
@@ -182,6 +183,7 @@ TEST(conditions_that_narrow_cannot_be_got_round)
         { ARGUMENTS("\"count\":70e-1"),                              RULING_DENY },
         { ARGUMENTS("\"count\":2"),                                  RULING_NONE },
         { ARGUMENTS("\"count\":\"1\""),                              RULING_DENY },
+        { S("{\"params\":{\"arguments\":\"{\\\"count\\\":1}\"}}"),   RULING_DENY },
         { S("{\"params\":{\"arguments\":{\"path\":\"/srv/x\"}},"
             "\"params\":{\"arguments\":{\"path\":\"/etc/x\"}}}"),    RULING_DENY },
         { S("{\"params\":{\"arguments\":{\"path\":\"/srv/x\"},"
