@@ -53,43 +53,55 @@ static void clear(struct buf *buf)
     buf_clear(buf);
 }
 
-/* The id grows by what fits. */
-static void put(struct str *id, struct str part)
+struct id {
+    char *text; /* ASK_ID bytes */
+    size_t len;
+};
+
+/* As much as fits. */
+static void put(struct id *id, struct str part)
 {
     size_t len = part.len < ASK_ID - id->len ? part.len : ASK_ID - id->len;
 
-    memcpy((char *)(uintptr_t)id->ptr + id->len, part.ptr, len);
+    memcpy(id->text + id->len, part.ptr, len);
     id->len += len;
 }
 
-static void put_number(struct str *id, uint64_t number, unsigned base, size_t least)
+/* In `least` digits or more, from the last to the first. */
+static void put_number(struct id *id, uint64_t number, unsigned base, size_t least)
 {
-    char digits[20];
-    size_t at = sizeof(digits);
+    size_t room = ASK_ID - id->len;
+    size_t count = 1;
 
-    while (number || sizeof(digits) - at < least) {
-        digits[--at] = "0123456789abcdef"[number % base];
+    for (uint64_t rest = number / base; rest; rest /= base)
+        count++;
+    if (count < least)
+        count = least;
+    if (count > room)
+        count = room;
+    for (size_t i = count; i > 0; i--) {
+        id->text[id->len + i - 1] = "0123456789abcdef"[number % base];
         number /= base;
     }
-    put(id, (struct str){ digits + at, sizeof(digits) - at });
+    id->len += count;
 }
 
 struct str draft_id(struct occupant *o)
 {
     enum { DECIMAL = 10, HEX = 16, HASH_DIGITS = 8 };
     const struct hash_key *key = o->settings.id_key;
-    struct str id = { o->calls->pad.id, 0 };
+    struct id id = { .text = o->calls->pad.id };
 
     put(&id, o->settings.id_prefix);
     put(&id, S("-"));
     put_number(&id, ++o->ids, DECIMAL, 1);
     if (key) {
-        uint32_t hash = (uint32_t)hash_of(key, id);
+        uint32_t hash = (uint32_t)hash_of(key, (struct str){ id.text, id.len });
 
         put(&id, S("-"));
         put_number(&id, hash, HEX, HASH_DIGITS);
     }
-    return id;
+    return (struct str){ id.text, id.len };
 }
 
 struct str draft_kind(struct occupant *o, struct str type, struct str method,
