@@ -24,7 +24,8 @@ static void tally_add(struct tally *tally, struct str name)
     }
     if (!entry) {
         entry = xcalloc(1, sizeof(*entry) + name.len);
-        memcpy(entry->name, name.ptr, name.len);
+        if (name.len)
+            memcpy(entry->name, name.ptr, name.len);
         entry->len = name.len;
         map_set(&tally->names, (struct str){ entry->name, name.len }, entry);
     }
