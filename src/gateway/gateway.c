@@ -496,6 +496,7 @@ static enum err start(struct gateway *gateway, const sigset_t *signals)
         config_problem_put(&problem, &out);
         fprintf(stderr, "moot: %s\n", buf_cstr(&out));
         buf_done(&out);
+        config_free(gateway->options->config);
         return err;
     }
     log_set_level(gateway->settings->config->log);
