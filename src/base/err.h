@@ -25,6 +25,7 @@
     X(ERR_MISSING_CORRELATION,   "missing_correlation",   400) \
     X(ERR_PROPOSAL_STATE,        "proposal_state",        409) \
     X(ERR_ARGUMENT_MISMATCH,     "argument_mismatch",     409) \
+    X(ERR_RULE_STATE,            "rule_state",            409) \
     X(ERR_TOO_LARGE,             "too_large",             413) \
     X(ERR_RATE_LIMITED,          "rate_limited",          429) \
     X(ERR_SLOW_CONSUMER,         "slow_consumer",         503) \

@@ -82,6 +82,9 @@ struct shape_miss {
 bool shape_covers(const struct shape *shape, const struct json *value,
                   struct shape_miss *miss);
 
+/* Is everything that `narrow` covers covered by `wide`? False: it could not be shown. */
+bool shape_is_within(const struct shape *narrow, const struct shape *wide);
+
 /* Where it stands in a text that is read, and what is wrong with it. */
 struct rule_problem {
     size_t at; /* byte offset */
