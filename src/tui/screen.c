@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tui/screen.h"
 
+#define NCURSES_NOMACROS /* every name is a function, and can be loaded */
 #include <curses.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/library.h"
 #include "base/str.h"
 
 enum {
@@ -51,6 +53,27 @@ static const struct look looks[STYLES] = {
 };
 /* clang-format on */
 
+/* --- the library --- */
+
+/* Functions, and behind them variables. A gateway draws nothing and does not load it. */
+/* clang-format off */
+#define CURSES_NAMES(X) \
+    X(clearok) X(curs_set) X(define_key) X(endwin) X(erase) X(get_wch) \
+    X(has_colors) X(init_pair) X(isendwin) X(keypad) X(move) X(mvadd_wch) \
+    X(newterm) X(nodelay) X(noecho) X(nonl) X(raw) X(refresh) X(resizeterm) \
+    X(set_escdelay) X(setcchar) X(start_color) X(tgetent) X(tigetstr) X(unget_wch) \
+    X(ungetch) X(use_default_colors) X(COLORS) X(COLS) X(LINES) X(curscr) X(stdscr)
+/* clang-format on */
+
+static struct {
+    CURSES_NAMES(LIBRARY_POINTER)
+} curses;
+
+static const char *const curses_names[] = { CURSES_NAMES(LIBRARY_NAME) };
+_Static_assert(sizeof(curses) == sizeof(curses_names));
+static const struct library curses_library = { "libncursesw.so.6", "libncursesw6",
+                                               curses_names, COUNT(curses_names) };
+
 /* --- colours --- */
 
 /* NO_COLOR: https://no-color.org, "when present and not an empty string". */
@@ -58,7 +81,7 @@ static bool wants_colours(void)
 {
     const char *no = getenv("NO_COLOR");
 
-    return has_colors() && (!no || !*no);
+    return curses.has_colors() && (!no || !*no);
 }
 
 /* Pair N belongs to style N - 1. Without default colours -1 is white on black. */
@@ -66,19 +89,19 @@ static void choose_colours(void)
 {
     bool has_default;
 
-    if (!wants_colours() || start_color() == ERR)
+    if (!wants_colours() || curses.start_color() == ERR)
         return;
-    has_default = use_default_colors() == OK;
+    has_default = curses.use_default_colors() == OK;
     for (int i = 0; i < STYLES; i++) {
         const struct look *look = &looks[i];
-        int fg = COLORS >= MIN_256 ? look->fg256 : look->fg8;
-        int bg = COLORS >= MIN_256 ? look->bg256 : look->bg8;
+        int fg = *curses.COLORS >= MIN_256 ? look->fg256 : look->fg8;
+        int bg = *curses.COLORS >= MIN_256 ? look->bg256 : look->bg8;
 
         if (!has_default && fg < 0)
             fg = COLOR_WHITE;
         if (!has_default && bg < 0)
             bg = COLOR_BLACK;
-        (void)init_pair((short)(i + 1), (short)fg, (short)bg);
+        (void)curses.init_pair((short)(i + 1), (short)fg, (short)bg);
     }
 }
 
@@ -98,7 +121,7 @@ static void mix(struct paint paints[static STYLES])
         paints[i] = (struct paint){ look->attr, 0 };
         if (has_colours)
             paints[i] = (struct paint){
-                COLORS >= MIN_256 ? look->attr256 : look->attr8,
+                *curses.COLORS >= MIN_256 ? look->attr256 : look->attr8,
                 (short)(i + 1),
             };
     }
@@ -110,7 +133,7 @@ static void mix(struct paint paints[static STYLES])
 static void ask_for_marks(bool wanted)
 {
     const char *text = wanted ? "\033[?2004h" : "\033[?2004l";
-    const char *move = tigetstr("cup");
+    const char *move = curses.tigetstr("cup");
 
     if (move && move != (char *)-1 && str_starts(str_of(move), S("\033["))) {
         (void)fputs(text, stdout);
@@ -120,31 +143,31 @@ static void ask_for_marks(bool wanted)
 
 static void define(const char *capability, int code)
 {
-    const char *text = tigetstr(capability);
+    const char *text = curses.tigetstr(capability);
 
     if (text && text != (char *)-1)
-        (void)define_key(text, code);
+        (void)curses.define_key(text, code);
 }
 
 static void set_modes(void)
 {
-    (void)raw();
-    (void)noecho();
-    (void)nonl();
-    (void)nodelay(stdscr, TRUE);
-    (void)keypad(stdscr, TRUE);
-    (void)set_escdelay(ESCAPE_MS);
-    (void)define_key("\033[200~", CODE_PASTE);
-    (void)define_key("\033[201~", CODE_PASTE_ENDS);
+    (void)curses.raw();
+    (void)curses.noecho();
+    (void)curses.nonl();
+    (void)curses.nodelay(*curses.stdscr, TRUE);
+    (void)curses.keypad(*curses.stdscr, TRUE);
+    (void)curses.set_escdelay(ESCAPE_MS);
+    (void)curses.define_key("\033[200~", CODE_PASTE);
+    (void)curses.define_key("\033[201~", CODE_PASTE_ENDS);
     define("kLFT5", CODE_WORD_LEFT);
     define("kRIT5", CODE_WORD_RIGHT);
 }
 
-/* Asked before newterm(), which does not free what it made for a terminal it does not
- * know. */
+/* Asked before newterm(), which does not free what it made for a terminal it does
+ * not know. */
 static bool is_known(const char *terminal)
 {
-    return terminal && tgetent(NULL, terminal) == 1;
+    return terminal && curses.tgetent(NULL, terminal) == 1;
 }
 
 enum err screen_open(const char **ret_why)
@@ -152,8 +175,11 @@ enum err screen_open(const char **ret_why)
     *ret_why = "standard input and output are no terminal";
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return ERR_INVALID;
+    *ret_why = "libncursesw.so.6, of the Debian package libncursesw6, cannot be loaded";
+    if (library_load(&curses_library, &curses, NULL))
+        return ERR_INVALID;
     *ret_why = "$TERM names a terminal that is not known here";
-    if (!is_known(getenv("TERM")) || !newterm(NULL, stdout, stdin))
+    if (!is_known(getenv("TERM")) || !curses.newterm(NULL, stdout, stdin))
         return ERR_INVALID;
     choose_colours();
     set_modes();
@@ -163,39 +189,39 @@ enum err screen_open(const char **ret_why)
 
 void screen_close(void)
 {
-    if (!stdscr || isendwin())
+    if (!curses.stdscr || !*curses.stdscr || curses.isendwin())
         return;
     ask_for_marks(false);
-    (void)endwin();
+    (void)curses.endwin();
 }
 
 void screen_suspend(void)
 {
     ask_for_marks(false);
-    (void)endwin();
+    (void)curses.endwin();
 }
 
 /* Whatever the other program left there, all is drawn anew. */
 void screen_resume(void)
 {
-    (void)refresh();
-    (void)clearok(curscr, TRUE);
+    (void)curses.refresh();
+    (void)curses.clearok(*curses.curscr, TRUE);
     ask_for_marks(true);
 }
 
 void screen_measure(unsigned *ret_rows, unsigned *ret_columns)
 {
     struct winsize size = {};
-    int rows = LINES;
-    int columns = COLS;
+    int rows = *curses.LINES;
+    int columns = *curses.COLS;
 
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) {
         rows = size.ws_row;
         columns = size.ws_col;
     }
-    if (rows != LINES || columns != COLS) {
-        (void)resizeterm(rows, columns);
-        (void)clearok(curscr, TRUE);
+    if (rows != *curses.LINES || columns != *curses.COLS) {
+        (void)curses.resizeterm(rows, columns);
+        (void)curses.clearok(*curses.curscr, TRUE);
     }
     *ret_rows = (unsigned)rows;
     *ret_columns = (unsigned)columns;
@@ -205,7 +231,7 @@ void screen_measure(unsigned *ret_rows, unsigned *ret_columns)
 
 void screen_redraw(void)
 {
-    (void)clearok(curscr, TRUE);
+    (void)curses.clearok(*curses.curscr, TRUE);
 }
 
 static void show_row(const struct canvas *canvas, unsigned row,
@@ -219,8 +245,9 @@ static void show_row(const struct canvas *canvas, unsigned row,
 
         if (cell->columns == 0)
             continue;
-        if (setcchar(&out, cell->text, paint->attributes, paint->pair, NULL) != ERR)
-            (void)mvadd_wch((int)row, (int)column, &out);
+        if (curses.setcchar(&out, cell->text, paint->attributes, paint->pair, NULL) !=
+            ERR)
+            (void)curses.mvadd_wch((int)row, (int)column, &out);
     }
 }
 
@@ -229,13 +256,13 @@ void screen_show(const struct canvas *canvas)
     struct paint paints[STYLES];
 
     mix(paints);
-    (void)erase();
+    (void)curses.erase();
     for (unsigned row = 0; row < canvas->rows; row++)
         show_row(canvas, row, paints);
-    (void)curs_set(canvas->shows_cursor ? 1 : 0);
+    (void)curses.curs_set(canvas->shows_cursor ? 1 : 0);
     if (canvas->shows_cursor)
-        (void)move((int)canvas->cursor_row, (int)canvas->cursor_column);
-    (void)refresh();
+        (void)curses.move((int)canvas->cursor_row, (int)canvas->cursor_column);
+    (void)curses.refresh();
 }
 
 /* --- in --- */
@@ -300,7 +327,7 @@ static struct key after_escape(void)
 {
     struct key escape = { .press = PRESS_ESCAPE };
     wint_t c;
-    int type = get_wch(&c);
+    int type = curses.get_wch(&c);
 
     if (type == ERR)
         return escape;
@@ -309,16 +336,16 @@ static struct key after_escape(void)
     if (type != KEY_CODE_YES && c == 'f')
         return (struct key){ .press = PRESS_WORD_RIGHT };
     if (type == KEY_CODE_YES)
-        (void)ungetch((int)c);
+        (void)curses.ungetch((int)c);
     else
-        (void)unget_wch((wchar_t)c);
+        (void)curses.unget_wch((wchar_t)c);
     return escape;
 }
 
 bool screen_read(struct key *ret)
 {
     wint_t c;
-    int type = get_wch(&c);
+    int type = curses.get_wch(&c);
 
     if (type == ERR)
         return false;
