@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hashes, signatures, random bytes and their text forms: the only user of libcrypto.
+ * Hashes, signatures, random bytes and their text forms: the only user of libcrypto and
+ * libsodium.
  */
 #pragma once
 
@@ -29,10 +30,10 @@ void crypto_random(void *out, size_t size);
 /* Equality in constant time. */
 bool crypto_equal(const void *a, const void *b, size_t size);
 
-/* Sealed boxes (AES-256-GCM, RFC 5116): a fresh nonce, then the bytes, then the tag.
+/* Sealed boxes (XChaCha20-Poly1305): a fresh nonce, then the bytes, then the tag.
  * `about` is not in the box but must be the same when it is opened. ERR_INVALID: another
  * key, or not what was sealed; ERR_TOO_BIG. Sealing sets out->is_full like any writer. */
-enum { SEAL_KEY = 32, SEAL_MORE = 12 + 16 };
+enum { SEAL_KEY = 32, SEAL_MORE = 24 + 16 };
 void crypto_seal(const uint8_t key[static SEAL_KEY], struct str about, struct str bytes,
                  struct buf *out);
 enum err crypto_open(const uint8_t key[static SEAL_KEY], struct str about, struct str box,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signatures. Whatever fails here but the signature itself fails for want of memory or of
- * the algorithm, and ends the process. */
-#include <openssl/evp.h>
-#include <stdlib.h>
+/* Signatures, by libsodium: the first one by libcrypto takes 3 MB that stay. */
+#include <string.h>
 
-#include "crypto/crypto.h"
+#include "crypto/sodium_priv.h"
+
+_Static_assert(ED25519_SECRET == crypto_sign_SEEDBYTES);
+_Static_assert(ED25519_PUBLIC == crypto_sign_PUBLICKEYBYTES);
+_Static_assert(ED25519_SIGNATURE == crypto_sign_BYTES);
 
 void ed25519_make(struct ed25519_key *ret)
 {
@@ -15,55 +17,34 @@ void ed25519_make(struct ed25519_key *ret)
     crypto_wipe(secret, sizeof(secret));
 }
 
-static EVP_PKEY *open_secret(const uint8_t *secret)
-{
-    EVP_PKEY *key =
-        EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, secret, ED25519_SECRET);
-
-    if (!key)
-        abort();
-    return key;
-}
-
 void ed25519_from_secret(const uint8_t secret[static ED25519_SECRET],
                          struct ed25519_key *ret)
 {
-    EVP_PKEY *key = open_secret(secret);
-    size_t size = ED25519_PUBLIC;
+    uint8_t both[crypto_sign_SECRETKEYBYTES];
 
-    if (!EVP_PKEY_get_raw_public_key(key, ret->public, &size))
-        abort();
+    sodium_prepare();
+    crypto_sign_seed_keypair(ret->public, both, secret);
     memmove(ret->secret, secret, ED25519_SECRET);
-    EVP_PKEY_free(key);
+    crypto_wipe(both, sizeof(both));
 }
 
 void ed25519_sign(const struct ed25519_key *key, struct str text,
                   uint8_t ret[static ED25519_SIGNATURE])
 {
-    EVP_PKEY *secret = open_secret(key->secret);
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    size_t size = ED25519_SIGNATURE;
+    uint8_t
+        both[crypto_sign_SECRETKEYBYTES]; /* the secret, and behind it the public one */
 
-    if (!ctx || !EVP_DigestSignInit(ctx, NULL, NULL, NULL, secret) ||
-        !EVP_DigestSign(ctx, ret, &size, (const uint8_t *)text.ptr, text.len))
-        abort();
-    EVP_MD_CTX_free(ctx);
-    EVP_PKEY_free(secret);
+    memcpy(both, key->secret, ED25519_SECRET);
+    memcpy(both + ED25519_SECRET, key->public, ED25519_PUBLIC);
+    sodium_prepare();
+    crypto_sign_detached(ret, NULL, (const uint8_t *)text.ptr, text.len, both);
+    crypto_wipe(both, sizeof(both));
 }
 
 bool ed25519_verify(const uint8_t public_key[static ED25519_PUBLIC], struct str text,
                     const uint8_t signature[static ED25519_SIGNATURE])
 {
-    EVP_PKEY *key =
-        EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, public_key, ED25519_PUBLIC);
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    bool holds;
-
-    if (!key || !ctx || !EVP_DigestVerifyInit(ctx, NULL, NULL, NULL, key))
-        abort();
-    holds = EVP_DigestVerify(ctx, signature, ED25519_SIGNATURE, (const uint8_t *)text.ptr,
-                             text.len) == 1;
-    EVP_MD_CTX_free(ctx);
-    EVP_PKEY_free(key);
-    return holds;
+    sodium_prepare();
+    return crypto_sign_verify_detached(signature, (const uint8_t *)text.ptr, text.len,
+                                       public_key) == 0;
 }

@@ -13,8 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* Made with the key below, for ann in room. */
 static const struct str ours =
-    S("qkzBgV9XNzwUiQkFfUbqhFwF0EqAdViSvAFWAGjdbJ_Mekgtzf6ZI5Q9To4chvYx_K8Rbc74yykIWBTMBu"
-      "I1RsrYC7mr6_5jSEZPyQ");
+    S("mVbhJAPNUdzM45XOTtgr2xik2v4bG8Oc48ZHXWN-77cOd0tAawlTvH_-7QnYkH7dX7xQ-kNEe2ZGdiBh"
+      "ev-BM4dNYHCMa10H-3IB37XlG3KW_zQU3n0flA");
 
 static void check(bool is_fine)
 {
