@@ -16,8 +16,12 @@ enum {
     RULEBOOK_RULES = 256,        /* in a topic, whatever their state */
     RULEBOOK_SUGGESTED = 128,    /* of them: programs leave room for people */
     RULEBOOK_TEXT = 64 << 10,    /* bytes of a rule as it is kept */
-    RULEBOOK_BYTES = 4 << 20,    /* of all of them */
+    RULEBOOK_BYTES = 4 << 20,    /* of all of them, on disk and in memory */
     RULEBOOK_DECLINED_DAYS = 30, /* so long a declined rule is not suggested again */
+    RULEBOOK_DAYS = 30,          /* a rule holds, where it does not say how long */
+    RULEBOOK_MAX_DAYS = 366,     /* from when it is suggested, added or accepted */
+    RULEBOOK_BUDGET = 20,        /* of a rule that has none */
+    RULEBOOK_MINUTES = 61,       /* the hour, and the minute that it began in */
 };
 
 enum rule_verb {
@@ -53,6 +57,13 @@ struct rule_use {
     uint64_t at_ms;
 };
 
+/* When a rule was used, minute by minute. Each minute counts as a whole, so that there is
+ * never more than the budget within any hour; a clock that is set back frees nothing. */
+struct rule_hour {
+    uint64_t minute;                 /* the newest, since 1970 */
+    uint16_t uses[RULEBOOK_MINUTES]; /* of a minute: at its number modulo their count */
+};
+
 /* Why not. */
 struct rulebook_problem {
     struct str field;       /* "payload.rule", …; static */
@@ -69,6 +80,7 @@ struct held_rule {
     uint64_t changed_ms;
     uint64_t uses; /* ever */
     uint64_t last_use_ms;
+    struct rule_hour hour;
 };
 
 struct rulebook;
@@ -91,16 +103,26 @@ const struct held_rule *rulebook_next_covering(const struct rulebook *book,
 
 /* May it be done? ERR_NOT_FOUND, ERR_FORBIDDEN (not by him), ERR_RULE_STATE (not in this
  * state), ERR_MALFORMED_ENVELOPE (not such a rule), ERR_UNAVAILABLE (there is no room).
- * Changes nothing. */
+ * Changes nothing. What is suggested or added has the topic of the book or none, and its
+ * state, who made it and who accepted it are not looked at. */
 enum err rulebook_judge(const struct rulebook *book, const struct rule_change *change,
                         struct rulebook_problem *problem);
 
 /* What was judged is done. Returns the rule; remove: NULL. What is narrowed becomes a
  * rule of its own, which is returned; what was suggested is declined and
- * names it as the reason (*ret_declined, else NULL). */
+ * names it as the reason (*ret_declined, else NULL).
+ *
+ * NULL as well, and nothing is done, where the book has changed since and it would not be
+ * allowed any more. What was found in the book before lives until the change after it. */
 const struct held_rule *rulebook_apply(struct rulebook *book,
                                        const struct rule_change *change,
                                        const struct held_rule **ret_declined);
+
+/* Those that the last change has pushed out of a full book: what was declined, or was
+ * suggested and has expired, the oldest of them. Whoever keeps the book forgets them as
+ * well. NULL begins and ends. */
+const struct held_rule *rulebook_next_dropped(const struct rulebook *book,
+                                              const struct held_rule *after);
 
 /* May it be used for this proposal now? ERR_NOT_FOUND, ERR_RULE_STATE: not active,
  * expired, used up for this hour, does not cover it; ERR_FORBIDDEN: of his own. */
@@ -113,6 +135,7 @@ uint64_t held_rule_used(const struct held_rule *held, uint64_t now_ms);
 uint64_t held_rule_free_ms(const struct held_rule *held, uint64_t now_ms);
 
 /* As it is kept, and read back: an object of the members "rule", "uses", …. ERR_INVALID,
- * ERR_TOO_BIG, ERR_OVERLOAD. */
+ * ERR_UTF8, ERR_TOO_DEEP: it is none, or none of this topic, or is there already;
+ * ERR_TOO_BIG, ERR_OVERLOAD: it, or the book, is full. */
 void held_rule_write(const struct held_rule *held, struct json_writer *w);
 enum err rulebook_restore(struct rulebook *book, struct str text);
