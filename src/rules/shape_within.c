@@ -113,25 +113,25 @@ static bool has_value(const struct shape *shape, struct str value)
 }
 
 /* An ending whose characters do not come after the directory is none that there is. */
-static bool endings_are_within(const struct shape *narrow, const struct shape *wide)
+static bool has_ending(const struct shape *shape, struct str ending)
 {
     bool has_other = false;
 
+    return !(shape_characters_of(ending, &has_other) & ~shape->characters) && !has_other;
+}
+
+static bool endings_are_within(const struct shape *narrow, const struct shape *wide)
+{
     if (wide->kind != SHAPE_UNDER || wide->value_count == 0)
         return true;
     if (narrow->kind != SHAPE_UNDER)
         return false;
-    if (!(narrow->characters & shape_characters_of(S("."), &has_other)))
-        return has_value(wide, S(""));
-    for (size_t i = 0; i < narrow->value_count; i++) {
-        struct str ending = narrow->values[i];
-
-        has_other = false;
-        if (!(shape_characters_of(ending, &has_other) & ~narrow->characters) &&
-            !has_other && !has_value(wide, ending))
+    if (narrow->value_count == 0)
+        return !has_ending(narrow, S(".")) && has_value(wide, S(""));
+    for (size_t i = 0; i < narrow->value_count; i++)
+        if (has_ending(narrow, narrow->values[i]) && !has_value(wide, narrow->values[i]))
             return false;
-    }
-    return narrow->value_count > 0;
+    return true;
 }
 
 static bool texts_are_within(const struct shape *narrow, const struct shape *wide)
