@@ -98,6 +98,44 @@ TEST(no_change_of_a_rule_frees_its_hour)
     book_stage_close(&s);
 }
 
+TEST(a_narrower_rule_has_the_hour_of_its_own_name)
+{
+    const char *arguments = "{\"p\":\"/srv/app/lib/x\"}";
+    const struct held_rule *held;
+    struct rule_change change;
+    struct book_stage s;
+    struct rule *rule;
+    struct str id;
+
+    book_stage_open(&s);
+    rule = make_rule(&s, FEWER);
+    rule->budget = 1;
+    id = put_in(&s, rule, RULE_ACTIVE);
+    CHECK_INT(may_use(&s, id, arguments, NOW), OK);
+    rulebook_use(s.book, &(struct rule_use){ .id = id, .at_ms = NOW });
+    change = change_of(RULE_DISABLE, id);
+    (void)apply(&s, &change);
+    rule = make_rule(&s, PATHS);
+    rule->budget = 1;
+    (void)put_in(&s, rule, RULE_SUGGESTED);
+    rulebook_use(s.book, &(struct rule_use){ .id = rule->id, .at_ms = NOW });
+    change = change_of(RULE_ACCEPT, rule->id);
+    change.narrow = make_shape(&s, FEWER);
+    held = apply(&s, &change);
+    CHECK_STR(held->rule.id, id);
+    CHECK_INT(held->uses, 1);
+    CHECK_INT(may_use(&s, id, arguments, NOW), ERR_RULE_STATE);
+    CHECK_STR(str_of(s.problem.state), S("used up"));
+
+    /* A new name has never been used. */
+    change.narrow = make_shape(&s, "{\"p\":{\"exactly\":\"/srv/app/lib/x\"}}");
+    held = apply(&s, &change);
+    CHECK_INT(held->uses, 0);
+    CHECK_INT(held->last_use_ms, 0);
+    CHECK_INT(may_use(&s, held->rule.id, arguments, NOW), OK);
+    book_stage_close(&s);
+}
+
 TEST(within_any_hour_there_is_never_more_than_the_budget)
 {
     enum { USES = 400 };
@@ -198,16 +236,17 @@ TEST(what_was_declined_makes_room_in_a_full_book)
 static struct rule *large_rule(struct book_stage *s, unsigned number, size_t bytes)
 {
     struct rule *rule;
+    char filler[400];
     struct buf text;
 
+    memset(filler, 'x', sizeof(filler));
     buf_init(&text, TEXT);
     buf_putf(&text, "{\"n\":{\"exactly\":%u}", number);
     for (unsigned i = 0; text.len < bytes && i < SHAPE_MEMBERS - 1; i++) {
         buf_putf(&text, ",\"m%u\":{\"one_of\":[", i);
         for (unsigned k = 0; k < SHAPE_VALUES - 2 && text.len < bytes; k++) {
             buf_putf(&text, "%s\"%u", k ? "," : "", k);
-            for (unsigned j = 0; j < 400; j++)
-                buf_putc(&text, 'x');
+            buf_put(&text, (struct str){ filler, sizeof(filler) });
             buf_putc(&text, '"');
         }
         buf_put(&text, S(",1,2]}"));
@@ -282,6 +321,21 @@ TEST(accepting_less_needs_room_for_another)
     CHECK_INT(judge(&s, &change), OK);
     change.narrow = make_shape(&s, FEWER);
     CHECK_INT(judge(&s, &change), ERR_UNAVAILABLE);
+
+    /* What was declined makes it, but for what is narrowed, be it the oldest. */
+    change.verb = RULE_DECLINE;
+    change.at_ms = NOW - 1;
+    (void)apply(&s, &change);
+    change.verb = RULE_ACCEPT;
+    CHECK_INT(judge(&s, &change), ERR_UNAVAILABLE);
+    (void)apply(
+        &s, &(struct rule_change){ .verb = RULE_REMOVE, .id = rule_number(&s, 1)->id });
+    (void)put_in(&s, rule_number(&s, 1), RULE_DECLINED);
+    (void)apply(&s, &change);
+    CHECK_INT(rulebook_count(s.book), RULEBOOK_RULES);
+    CHECK(!rulebook_find(s.book, rule_number(&s, 1)->id));
+    CHECK_INT(rulebook_find(s.book, rule->id)->rule.state, RULE_DECLINED);
+    restart(&s);
     book_stage_close(&s);
 }
 
