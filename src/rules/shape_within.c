@@ -59,7 +59,9 @@ static size_t begin_len(const struct shape *shape)
 
 static char begin_at(const struct shape *shape, size_t i)
 {
-    return i < shape->text.len ? shape->text.ptr[i] : '/';
+    if (i < shape->text.len)
+        return shape->text.ptr[i];
+    return '/';
 }
 
 static bool begins_with(const struct shape *narrow, const struct shape *wide)
