@@ -417,15 +417,18 @@ static enum err set_routing(struct admission *a, struct refusal *r)
 static enum err judge_command(struct admission *a, struct refusal *r)
 {
     struct command *command = arena_alloc(a->scratch, sizeof(*command));
-    struct command_problem problem = { S("payload"), "too much to look through" };
+    struct command_problem problem = { S("payload"), "too much to look through", 0 };
     enum err err = ERR_TOO_LARGE;
 
     if (!a->room->ops)
         return OK;
     if (command)
-        err = command_read(&a->env, a->wall_ms, a->scratch, command, &problem);
+        err = command_read(&a->env, a->room->topic.name, a->wall_ms, a->scratch, command,
+                           &problem);
     if (err == ERR_MALFORMED_ENVELOPE)
-        return refuse_at(a, r, a->env.payload.text, problem.field, problem.what);
+        return refuse_at(
+            a, r, str_slice(a->env.payload.text, problem.at, a->env.payload.text.len),
+            problem.field, problem.what);
     if (err)
         return refusal_set(r, err, problem.field, problem.what);
     a->command = command;

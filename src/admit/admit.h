@@ -37,6 +37,8 @@ struct grant;
 struct identity;
 struct refusal;
 struct rights;
+struct rulebook;
+struct rulebook_problem;
 struct rulings;
 
 /* What whoever owns a room decides, and keeps. */
@@ -67,6 +69,8 @@ struct room {
     bool is_governed;              /* there are rulings, or the brake is on: govern.h */
     bool has_brake;                /* what agents call needs a proposal */
     const struct rulings *rulings; /* that reach this topic; NULL: none do */
+    struct rulebook *rulebook;     /* NULL: there are none */
+    bool has_automation;           /* rules are in force */
 };
 
 struct admit_limits {
@@ -121,7 +125,8 @@ struct refusal {
     struct str expected;        /* in that field; "" where there is nothing to say */
     size_t at;                  /* byte offset, malformed envelopes only */
     uint64_t retry_after_ms;    /* rate_limited */
-    const char *state;          /* of the proposal concerned, */
+    struct str rule;            /* concerned; "": none */
+    const char *state;          /* of it, or of the proposal concerned, */
     size_t needed, given;       /* approvals that it lacks; needed 0: it does not, */
     struct str path;            /* and where its arguments differ: a JSON pointer */
     uint64_t count, limit;      /* loop_guard */
@@ -136,6 +141,13 @@ struct refusal {
 /* Fills a refusal anew and gives the error back; what else is to be said comes after. */
 [[gnu::cold]] enum err refusal_set(struct refusal *refusal, enum err err,
                                    struct str field, const char *what);
+
+/* The same, of what the book of rules finds wrong with what is to be done to this one, or
+ * with it. */
+[[gnu::cold]] enum err refusal_of_rule(struct refusal *refusal,
+                                       const struct admission *admission, enum err err,
+                                       struct str rule,
+                                       const struct rulebook_problem *problem);
 
 /* Does it count among what its sender should not have tried? Who is to propose has done
  * nothing wrong. */

@@ -2,6 +2,7 @@
 /* Refusals in words: what went wrong, where, and what would have been right. */
 #include "admit/admit.h"
 #include "policy/capability.h"
+#include "rules/rulebook.h"
 
 /* What is quoted in an answer stays short, whatever was sent. */
 enum { QUOTED_FIELD = 256, QUOTED_CAPABILITIES = 64 * 1024 };
@@ -9,6 +10,21 @@ enum { QUOTED_FIELD = 256, QUOTED_CAPABILITIES = 64 * 1024 };
 enum err refusal_set(struct refusal *r, enum err err, struct str field, const char *what)
 {
     *r = (struct refusal){ .err = err, .field = field, .what = what };
+    return err;
+}
+
+enum err refusal_of_rule(struct refusal *r, const struct admission *a, enum err err,
+                         struct str rule, const struct rulebook_problem *problem)
+{
+    struct str miss = arena_str(a->scratch, str_of(problem->miss.path));
+
+    (void)refusal_set(r, err, problem->field,
+                      problem->what ? problem->what : "not with this rule");
+    r->rule = rule;
+    r->state = problem->state;
+    r->path = miss.ptr ? miss : S("");
+    if (err == ERR_MALFORMED_ENVELOPE)
+        r->at = (size_t)(a->env.payload.text.ptr - a->text.ptr);
     return err;
 }
 
@@ -149,6 +165,8 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
         json_put_uint(w, S("count"), r->count);
         json_put_uint(w, S("limit"), r->limit);
     }
+    if (r->rule.len)
+        json_put_str(w, S("rule"), r->rule);
     if (r->state)
         json_put_str(w, S("state"), str_of(r->state));
     if (r->needed) {

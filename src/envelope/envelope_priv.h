@@ -10,7 +10,7 @@ struct kind_row {
     enum kind_type type;
 };
 
-enum { PLAIN_KINDS = 12, METHOD_KINDS = 3 };
+enum { PLAIN_KINDS = 19, METHOD_KINDS = 3 };
 
 /* Kinds that are one fixed text. */
 extern const struct kind_row plain_kinds[PLAIN_KINDS];

@@ -22,6 +22,13 @@ const struct kind_row plain_kinds[PLAIN_KINDS] = {
     { S("capability/revoke"),   S("capability.revoke"),      KIND_COMMAND },
     { S("topic/invite"),        S("topic.invite"),           KIND_COMMAND },
     { S("topic/set"),           S("topic.set"),              KIND_COMMAND },
+    { S("rule/suggest"),        S("rule.suggest"),           KIND_COMMAND },
+    { S("rule/add"),            S("rule.add"),               KIND_COMMAND },
+    { S("rule/accept"),         S("rule.accept"),            KIND_COMMAND },
+    { S("rule/decline"),        S("rule.decline"),           KIND_COMMAND },
+    { S("rule/disable"),        S("rule.disable"),           KIND_COMMAND },
+    { S("rule/enable"),         S("rule.enable"),            KIND_COMMAND },
+    { S("rule/remove"),         S("rule.remove"),            KIND_COMMAND },
 };
 
 const struct kind_row method_kinds[METHOD_KINDS] = {

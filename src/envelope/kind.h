@@ -23,7 +23,7 @@ enum kind_type {
     KIND_OTHER,
     /* From here on the gateway does something itself. */
     KIND_ROUTING, /* participant/routing: D3 */
-    KIND_COMMAND, /* grants, moderation, invitations: admit/command.h */
+    KIND_COMMAND, /* grants, moderation, invitations, rules: admit/command.h */
 };
 
 enum { KIND_MAX_BYTES = 2048 };

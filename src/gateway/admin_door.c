@@ -121,20 +121,20 @@ static void write_loop_guard(const struct room *room, struct json_writer *w)
     json_object_close(w);
 }
 
-/* Where nobody is, and agents are still held up. */
-static void list_braked(const struct worker *worker, struct json_writer *w)
+/* Where nobody is, and agents or rules are still held up. */
+static void list_turned(const struct worker *worker, struct json_writer *w)
 {
     const struct parked *parked;
 
     MAP_FOREACH(parked, &worker->parked) {
-        if (!parked->brake.is_on)
+        if (!switches_are_turned(&parked->switches))
             continue;
         json_object_open(w);
         json_put_str(w, S("name"), parked->topic);
         json_put_uint(w, S("participants"), 0);
         json_put_uint(w, S("connections"), 0);
         json_put_uint(w, S("worker"), worker->index);
-        brake_write_whole(&parked->brake, w);
+        switches_write_whole(&parked->switches, w);
         json_object_close(w);
     }
 }
@@ -156,10 +156,10 @@ static void visit_topics(struct gather *gather [[maybe_unused]], struct gather_p
         json_put_uint(&w, S("held"), topic->ring.next_seq - topic->ring.first_seq);
         json_put_uint(&w, S("worker"), part->worker->index);
         write_loop_guard(&room->room, &w);
-        brake_write_whole(&room->brake, &w);
+        switches_write_whole(&room->switches, &w);
         json_object_close(&w);
     }
-    list_braked(part->worker, &w);
+    list_turned(part->worker, &w);
 }
 
 void admin_topics(struct exchange *x)

@@ -11,6 +11,9 @@ void topics_list(struct exchange *x);
 void participants_list(struct exchange *x);
 void proposals_list(struct exchange *x);
 
+/* rules_door.c */
+void rules_list(struct exchange *x);
+
 /* session_door.c: tickets and the sessions that browsers make of them */
 void ticket_post(struct exchange *x);
 void session_post(struct exchange *x);
@@ -36,7 +39,7 @@ void tokens_list(struct exchange *x);
 void tokens_create(struct exchange *x);
 void tokens_revoke(struct exchange *x);
 
-/* topic_door.c: a topic and its brake */
+/* topic_door.c: a topic and its switches */
 void admin_topic(struct exchange *x);
 void admin_set_topic(struct exchange *x);
 

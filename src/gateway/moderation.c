@@ -11,6 +11,7 @@
 #include "gateway/invite.h"
 #include "gateway/proposals.h"
 #include "gateway/recording.h"
+#include "gateway/rulebooks.h"
 
 enum { ARENA_BYTES = 1 << 20 };
 
@@ -181,19 +182,29 @@ static enum err judge_act(const struct admission *a, struct refusal *r)
     return OK;
 }
 
-static struct brake_change change_of(const struct admission *a)
+static enum switch_wish wish_of(const struct admission *a, enum topic_switch which)
 {
-    return (struct brake_change){ .topic = a->room->topic.name,
-                                  .by = a->sender->id,
-                                  .cause = a->command->id,
-                                  .is_on = a->command->is_on };
+    return which == SWITCH_BRAKE ? a->command->brake : a->command->automation;
+}
+
+static struct switch_change change_of(const struct admission *a, enum topic_switch which)
+{
+    return (struct switch_change){ .topic = a->room->topic.name,
+                                   .by = a->sender->id,
+                                   .cause = a->command->id,
+                                   .which = which,
+                                   .is_on = wish_of(a, which) == SWITCH_ON };
 }
 
 static enum err judge_set(const struct admission *a, struct refusal *r)
 {
-    if (a->command->is_on && room_of(a)->worker->brake_count >= BRAKES_MAX)
-        return refusal_set(r, ERR_UNAVAILABLE, S(""),
-                           "the brake is on in too many topics");
+    for (enum topic_switch which = 0; which < SWITCH_COUNT; which++) {
+        struct switch_change change = change_of(a, which);
+        const char *problem = switch_problem(room_of(a)->worker, &change);
+
+        if (wish_of(a, which) != SWITCH_STAYS && problem)
+            return refusal_set(r, ERR_UNAVAILABLE, S(""), problem);
+    }
     return OK;
 }
 
@@ -209,6 +220,7 @@ enum err moderation_judge(struct admission *a, struct refusal *r)
         a->is_executed = true; /* it names rights of somebody who is not here */
         return invite_judge(a, r);
     case COMMAND_SET_TOPIC: return judge_set(a, r);
+    case COMMAND_RULE: return rulebooks_judge(a, r);
     }
     return OK;
 }
@@ -304,9 +316,12 @@ static void carry_out_act(struct live_room *room, const struct admission *a)
 
 static void carry_out_set(struct live_room *room, const struct admission *a)
 {
-    struct brake_change change = change_of(a);
+    for (enum topic_switch which = 0; which < SWITCH_COUNT; which++) {
+        struct switch_change change = change_of(a, which);
 
-    (void)brake_set(room->worker, &change); /* was asked before */
+        if (wish_of(a, which) != SWITCH_STAYS)
+            (void)switch_set(room->worker, &change); /* was asked before */
+    }
 }
 
 /* --- the sequel of an envelope --- */
@@ -328,6 +343,7 @@ static void carry_out_command(struct live_room *room, const struct admission *a,
     case COMMAND_KICK: carry_out_act(room, a); break;
     case COMMAND_INVITE: invite_start(room, a, x); break;
     case COMMAND_SET_TOPIC: carry_out_set(room, a); break;
+    case COMMAND_RULE: rulebooks_carry_out(room, a); break;
     }
 }
 

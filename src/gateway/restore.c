@@ -9,6 +9,7 @@
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
 #include "gateway/kept.h"
+#include "gateway/rulebooks.h"
 #include "gateway/server_list.h"
 #include "gateway/server_uids.h"
 #include "gateway/servers.h"
@@ -167,7 +168,15 @@ static enum err restore_topic(struct restoring *r, const struct kept_text *text,
                               struct arena *arena)
 {
     return text->topic.len
-               ? brake_restore(worker_of_topic(r->gateway, text->topic), text, arena)
+               ? switches_restore(worker_of_topic(r->gateway, text->topic), text, arena)
+               : ERR_INVALID;
+}
+
+static enum err restore_rule(struct restoring *r, const struct kept_text *text,
+                             struct arena *arena)
+{
+    return topic_name_is_valid(text->topic)
+               ? rulebooks_restore(worker_of_topic(r->gateway, text->topic), text, arena)
                : ERR_INVALID;
 }
 
@@ -188,7 +197,7 @@ static restorer *const restorers[STORE_SECTION_COUNT] = {
     [STORE_GRANT] = restore_grant,       [STORE_STRIKE] = restore_strike,
     [STORE_STANDING] = restore_standing, [STORE_PROPOSAL] = restore_proposal,
     [STORE_SERVER] = restore_server,     [STORE_UID] = restore_uid,
-    [STORE_TOPIC] = restore_topic,
+    [STORE_TOPIC] = restore_topic,       [STORE_RULE] = restore_rule,
 };
 
 static void on_item(void *user, const struct store_item *item)
@@ -232,11 +241,13 @@ enum err state_restore(struct gateway *gateway)
     }
     if (!err && r.counts[STORE_GRANT] + r.counts[STORE_STRIKE] +
                     r.counts[STORE_STANDING] + r.counts[STORE_PROPOSAL] +
-                    r.counts[STORE_TOPIC] + r.skipped)
+                    r.counts[STORE_TOPIC] + r.counts[STORE_RULE] + r.skipped)
         log_info(
             "state.restore",
-            "grants=%zu strikes=%zu standings=%zu proposals=%zu brakes=%zu skipped=%zu",
+            "grants=%zu strikes=%zu standings=%zu proposals=%zu switches=%zu rules=%zu "
+            "skipped=%zu",
             r.counts[STORE_GRANT], r.counts[STORE_STRIKE], r.counts[STORE_STANDING],
-            r.counts[STORE_PROPOSAL], r.counts[STORE_TOPIC], r.skipped);
+            r.counts[STORE_PROPOSAL], r.counts[STORE_TOPIC], r.counts[STORE_RULE],
+            r.skipped);
     return err;
 }

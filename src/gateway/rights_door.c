@@ -58,7 +58,7 @@ static void write_row(const struct ruling_row *row, size_t number, struct json_w
     json_object_close(w);
 }
 
-/* The rows of policy that concern him here, and the brake. */
+/* The rows of policy that concern him here, and the switches. */
 static void write_regime(const struct worker *worker, struct str topic,
                          const struct identity *identity, struct json_writer *w)
 {
@@ -66,7 +66,7 @@ static void write_regime(const struct worker *worker, struct str topic,
     size_t count;
     const struct ruling_row *rows = rulings_rows(rulings, &count);
 
-    brake_write(brake_find(worker, topic), w);
+    switches_write(switches_find(worker, topic), w);
     json_key(w, S("policy"));
     json_array_open(w);
     for (size_t i = 0; i < count; i++)

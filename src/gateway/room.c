@@ -137,7 +137,7 @@ static struct live_room *room_new(struct worker *worker, struct str topic,
     recording_set(room);
     proposals_init(room);
     state_enter(room);
-    brake_apply(room);
+    switches_apply(room);
     map_set(&worker->rooms, room->room.topic.name, room);
     room_left(room); /* nobody is here yet */
     return room;
@@ -377,7 +377,7 @@ void room_welcome(struct live_room *room, struct member *member)
     json_put_str(&w, S("presence"), presence_names[member->lane->presence]);
     json_put_str(&w, S("dialect"), dialect_name(dialect));
     json_put_str(&w, S("validation"), validation_name(room));
-    brake_write(&room->brake, &w);
+    switches_write(&room->switches, &w);
     json_put_bool(&w, S("announced"), me->announced == ANNOUNCED_PRESENT);
     proposals_show(room, dialect, &in_welcome, &w);
     grants_show(room, me->id, dialect, &w);

@@ -12,7 +12,7 @@
 #include "admit/admit.h"
 #include "base/list.h"
 #include "envelope/system.h"
-#include "gateway/brake.h"
+#include "gateway/switches.h"
 #include "gateway/worker.h"
 #include "identity/identity.h"
 
@@ -32,7 +32,8 @@ struct live_room {
     uint64_t proposal_due_ms;         /* wall clock; none expires before */
     uint64_t empty_since_ms;
     struct standings standings; /* pauses and bars here */
-    struct brake brake;
+    struct switches switches;
+    size_t rule_weight;   /* of its rules, see rulebooks.h */
     size_t pledged;       /* what its open proposals weigh, see state.h */
     bool was_told_strict; /* the room has heard that validation is strict */
     char name[];

@@ -10,6 +10,7 @@
 #include "gateway/kept.h"
 #include "gateway/proposals.h"
 #include "gateway/restore.h"
+#include "gateway/rulebooks.h"
 
 enum {
     PARKED_MS = 10 * 60 * 1000, /* as long as an empty room */
@@ -318,7 +319,8 @@ static void parked_free(struct parked *parked)
     list_remove(&parked->link);
     ledger_done(&parked->ledger);
     standings_done(&parked->standings);
-    brake_done(&parked->brake);
+    switches_done(&parked->switches);
+    rulebooks_done(worker, &parked->rulebook, &parked->rule_weight);
     free(parked);
 }
 
@@ -341,7 +343,8 @@ void state_enter(struct live_room *room)
     (void)ledger_expire(&parked->ledger, loop_wall_ms(room->worker->loop));
     ledger_move(&room->room.ledger, &parked->ledger);
     standings_move(&room->standings, &parked->standings);
-    brake_move(&room->brake, &parked->brake);
+    switches_move(&room->switches, &parked->switches);
+    rulebooks_enter(room, parked);
     weigh(room->worker->gateway, &room->room.ledger, &room->pledged);
     parked_free(parked);
     proposals_watch(room);
@@ -353,14 +356,16 @@ void state_leave(struct live_room *room)
     struct parked *parked;
 
     (void)ledger_sweep(&room->room.ledger, loop_wall_ms(worker->loop));
-    if (room->room.ledger.open_count == 0 && !room->brake.is_on) {
+    if (room->room.ledger.open_count == 0 && !switches_are_turned(&room->switches) &&
+        !rulebooks_are_there(room->room.rulebook)) {
         standings_clear(&room->standings);
         return;
     }
     parked = state_park(worker, room->room.topic.name);
     ledger_move(&parked->ledger, &room->room.ledger);
     standings_move(&parked->standings, &room->standings);
-    brake_move(&parked->brake, &room->brake);
+    switches_move(&parked->switches, &room->switches);
+    rulebooks_leave(room, parked);
     state_settle(parked);
 }
 
@@ -370,7 +375,8 @@ void state_end(struct live_room *room)
     gateway_pledge(room->worker->gateway, room->pledged, 0);
     ledger_done(&room->room.ledger);
     standings_done(&room->standings);
-    brake_done(&room->brake);
+    switches_done(&room->switches);
+    rulebooks_done(room->worker, &room->room.rulebook, &room->rule_weight);
 }
 
 struct standings *state_standings(const struct worker *worker, struct str topic)
@@ -389,7 +395,8 @@ static void look_at(struct parked *parked)
 
     standings_sweep(&parked->standings, loop_now_ms(worker->loop));
     if (ledger_sweep(&parked->ledger, loop_wall_ms(worker->loop)) &&
-        !parked->brake.is_on) {
+        !switches_are_turned(&parked->switches) &&
+        !rulebooks_are_there(parked->rulebook)) {
         standings_clear(&parked->standings); /* the topic is forgotten */
         parked_free(parked);
         return;

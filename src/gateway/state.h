@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a restart must not lose: grants and strikes, pauses and bars, proposals, brakes.
+ * What a restart must not lose: grants and strikes, pauses and bars, proposals,
+ * rules, brakes.
  * Each change is put into the recorder's batch where it is made, by the one worker that
  * decides it: the first for what holds in all topics. At the start everything comes back,
  * to the worker where its topic lives now.
@@ -18,10 +19,12 @@ struct parked {
     struct str topic; /* in `name` */
     struct ledger ledger;
     struct standings standings;
-    struct brake brake;
-    size_t pledged;    /* as in struct live_room */
-    uint64_t since_ms; /* on the loop's clock */
-    struct link link;  /* the longest parked first */
+    struct switches switches;
+    struct rulebook *rulebook; /* NULL: there are none */
+    size_t rule_weight;        /* as in struct live_room */
+    size_t pledged;            /* as in struct live_room */
+    uint64_t since_ms;         /* on the loop's clock */
+    struct link link;          /* the longest parked first */
     char name[];
 };
 

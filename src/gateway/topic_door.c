@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One topic, for administrators: how it is, and its brake. */
+/* One topic, for administrators: how it is, and its switches. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "gateway/doors.h"
+#include "gateway/rulebooks.h"
 #include "gateway/state.h"
 #include "policy/rulings.h"
 
@@ -42,8 +43,9 @@ static void reply_topic(struct exchange *x)
     json_write_init(&w, &out);
     json_object_open(&w);
     json_put_str(&w, S("name"), x->topic);
-    brake_write_whole(brake_find(worker, x->topic), &w);
+    switches_write_whole(switches_find(worker, x->topic), &w);
     json_put_uint(&w, S("policy"), count_rows(worker->settings->rulings, x->topic));
+    json_put_uint(&w, S("rules"), rulebooks_count(worker, x->topic));
     if (room)
         write_counts(room, &w);
     json_object_close(&w);
@@ -53,7 +55,7 @@ static void reply_topic(struct exchange *x)
 
 static bool exists(struct exchange *x)
 {
-    if (room_settings_of(x->worker, x->topic) || brake_find(x->worker, x->topic))
+    if (room_settings_of(x->worker, x->topic) || switches_find(x->worker, x->topic))
         return true;
     exchange_fail(x, ERR_NOT_FOUND, "There is no such topic.");
     return false;
@@ -103,16 +105,23 @@ static void reply_when_durable(struct exchange *x)
     recorder_wait(x->worker, &late->waiter);
 }
 
+/* The switches, as they are to be; ptr NULL: it stays. */
 struct topic_request {
     struct str brake;
+    struct str automation;
 };
 
-static bool read_request(struct exchange *x, bool *ret_is_on)
+static bool is_word(struct str said)
+{
+    return !said.ptr || str_eq(said, S("on")) || str_eq(said, S("off"));
+}
+
+static bool read_request(struct exchange *x, struct topic_request *ret)
 {
     static const struct json_field fields[] = {
-        JSON_FIELD(struct topic_request, brake, JSON_REQUIRED),
+        JSON_FIELD(struct topic_request, brake, JSON_OPTIONAL),
+        JSON_FIELD(struct topic_request, automation, JSON_OPTIONAL),
     };
-    struct topic_request request = {};
     struct json_problem problem = {};
     const struct json *root;
 
@@ -120,29 +129,55 @@ static bool read_request(struct exchange *x, bool *ret_is_on)
         exchange_fail(x, ERR_BAD_REQUEST, "The body is not JSON: %s.", problem.what);
         return false;
     }
-    if (json_read(root, fields, COUNT(fields), &x->arena, &request, &problem) ||
-        (!str_eq(request.brake, S("on")) && !str_eq(request.brake, S("off")))) {
-        exchange_fail(x, ERR_BAD_REQUEST,
-                      "The body is {\"brake\":\"on\"} or {\"brake\":\"off\"}.");
+    if (json_read(root, fields, COUNT(fields), &x->arena, ret, &problem) ||
+        !is_word(ret->brake) || !is_word(ret->automation) ||
+        (!ret->brake.ptr && !ret->automation.ptr)) {
+        exchange_fail(
+            x, ERR_BAD_REQUEST,
+            "The body is {\"brake\":\"on\"} or {\"automation\":\"off\"}, or both; "
+            "each is on or off.");
         return false;
     }
-    *ret_is_on = str_eq(request.brake, S("on"));
+    return true;
+}
+
+/* All of it, or nothing. */
+static bool set_all(struct exchange *x, const struct topic_request *request)
+{
+    const struct str wanted[SWITCH_COUNT] = {
+        [SWITCH_BRAKE] = request->brake, [SWITCH_AUTOMATION] = request->automation
+    };
+    struct switch_change changes[SWITCH_COUNT];
+
+    for (size_t i = 0; i < SWITCH_COUNT; i++) {
+        const char *problem;
+
+        changes[i] = (struct switch_change){ .topic = x->topic,
+                                             .by = x->identity->id,
+                                             .which = (enum topic_switch)i,
+                                             .is_on = str_eq(wanted[i], S("on")) };
+        problem = wanted[i].ptr ? switch_problem(x->worker, &changes[i]) : NULL;
+        if (problem) {
+            exchange_fail(x, ERR_UNAVAILABLE, "It cannot be done: %s.", problem);
+            return false;
+        }
+    }
+    for (size_t i = 0; i < SWITCH_COUNT; i++)
+        if (wanted[i].ptr)
+            (void)switch_set(x->worker, &changes[i]); /* was asked before */
     return true;
 }
 
 void admin_set_topic(struct exchange *x)
 {
-    struct brake_change change = { .topic = x->topic, .by = x->identity->id };
+    struct topic_request request = {};
 
-    if (!exists(x) || !read_request(x, &change.is_on))
+    if (!exists(x) || !read_request(x, &request))
         return;
     if (!recorder_is_able(x->worker)) {
         exchange_fail(x, ERR_UNAVAILABLE, "%s", recorder_problem);
         return;
     }
-    if (brake_set(x->worker, &change)) {
-        exchange_fail(x, ERR_UNAVAILABLE, "The brake is on in too many topics.");
-        return;
-    }
-    reply_when_durable(x);
+    if (set_all(x, &request))
+        reply_when_durable(x);
 }

@@ -306,7 +306,7 @@ static void apply_to_room(struct live_room *room, const struct settings *setting
     room->room.topic.ring.max_bytes = room->settings->topic.ring_bytes;
     room->room.rules = &room->settings->rules;
     room->room.ledger.settings = &room->settings->ledger;
-    brake_apply(room);
+    switches_apply(room);
     recording_set(room);
 }
 

@@ -22,6 +22,7 @@
 #include "gateway/recorder.h"
 #include "gateway/settings.h"
 #include "gateway/standing.h"
+#include "gateway/switches.h"
 #include "identity/identity.h"
 #include "identity/throttle.h"
 #include "identity/ticket.h"
@@ -64,9 +65,10 @@ struct worker {
     struct map rooms;      /* by topic name */
     struct rights *rights; /* capabilities changed at run time */
     struct holdings holdings;
-    struct standings standings; /* pauses and bars in all topics */
-    struct map parked;          /* topics without a room, see state.h */
-    size_t brake_count;         /* that are on, with a room or parked */
+    struct standings standings;        /* pauses and bars in all topics */
+    struct map parked;                 /* topics without a room, see state.h */
+    size_t turned_count[SWITCH_COUNT]; /* not as usual, with a room or parked */
+    size_t rule_weight;                /* of all rules, likewise: rulebooks.h */
     struct link parked_by_age;
     struct map proposers;        /* by id: what they have open, see state.c */
     struct rights_keeper keeper; /* of `rights` */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in profiles: MCPx v0.1, 4.1, and Moot's own human, admin and bridge. */
+/* The built-in profiles: MCPx v0.1, 4.1, and Moot's own. */
 #include "policy/profile.h"
 
 #include "base/cleanup.h"
@@ -17,13 +17,21 @@ static const struct str reader[]    = { S("mcp/request:resources/read"), S("mcp/
                                         S("mcp/response:*"), S("chat") };
 static const struct str tools[]     = { S("mcp/request:tools/*"), S("mcp/response:tools/*"),
                                         S("chat") };
-static const struct str human[]     = { S("mcp/*"), S("chat"), S("participant/status") };
+static const struct str human[]     = { S("mcp/*"), S("chat"), S("participant/status"),
+                                        S("rule/accept"), S("rule/add"), S("rule/decline"),
+                                        S("rule/disable"), S("rule/enable") };
 static const struct str admin[]     = { S("mcp/*"), S("chat"), S("participant/status"),
-                                        S("capability/*"), S("participant/*"), S("topic/*") };
+                                        S("capability/*"), S("participant/*"), S("topic/*"),
+                                        S("rule/*") };
 static const struct str bridge[]    = { S("mcp/response:*"), S("mcp/request:notifications/*"),
                                         S("mcp/request:sampling/createMessage"),
                                         S("mcp/request:elicitation/create"),
                                         S("mcp/request:roots/list"), S("participant/status") };
+/* A program that turns what people decide into rules. That a rule allows what it does says
+ * rule/use; it has no mcp/request of its own. */
+static const struct str orchestrator[] = { S("chat"), S("rule/suggest"), S("rule/use"),
+                                           S("rule/shadow"), S("mcp/response:*"),
+                                           S("participant/status") };
 
 static const struct profile profiles[] = {
     { S("full"),      LIST(full),      TYPE_AGENT,   .is_admin = false },
@@ -34,6 +42,7 @@ static const struct profile profiles[] = {
     { S("human"),     LIST(human),     TYPE_HUMAN,   .is_admin = false },
     { S("admin"),     LIST(admin),     TYPE_HUMAN,   .is_admin = true  },
     { S("bridge"),    LIST(bridge),    TYPE_SERVICE, .is_admin = false },
+    { S("orchestrator"), LIST(orchestrator), TYPE_SERVICE, .is_admin = false },
 };
 
 static const struct str type_names[] = {

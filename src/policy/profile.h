@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiles name capability sets: the five examples of MCPx v0.1, and Moot's human, admin
- * and bridge. The configuration adds more.
+ * Profiles name capability sets: the five examples of MCPx v0.1, and Moot's human, admin,
+ * bridge and orchestrator. The configuration adds more.
  */
 #pragma once
 

@@ -33,14 +33,14 @@ test('who: everybody with what they may, ourselves included', async () => {
     assert.equal(stdout, [
         'PARTICIPANT  TYPE     MAY',
         'calc         service  mcp/response:*, chat',
-        'human        (you)    mcp/*, chat, participant/status',
+        'human        (you)    mcp/*, chat, participant/status, rule/accept, rule/add, rule/decline, rule/disable, rule/enable',
         'talker       agent    chat, mcp/request:tools/call (by payload)',
         '',
     ].join('\n'));
     const lines = (await moot(gateway, 'human', ['who', 'room', '--json'])).stdout.trim().split('\n').map((line) => JSON.parse(line));
     assert.deepEqual(lines, [
         { id: 'calc', type: 'service', capabilities: ['mcp/response:*', 'chat'] },
-        { id: 'human', capabilities: ['mcp/*', 'chat', 'participant/status'], you: true },
+        { id: 'human', capabilities: ['mcp/*', 'chat', 'participant/status', 'rule/accept', 'rule/add', 'rule/decline', 'rule/disable', 'rule/enable'], you: true },
         { id: 'talker', type: 'agent', capabilities: ['chat', by({ name: 'x' })] },
     ]);
     await talker.close();

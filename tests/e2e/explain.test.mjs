@@ -207,7 +207,7 @@ test('GET /admin/participants/{id}/rights says what is in force', async () => {
         moot: { capabilities: [
             { kind: call, payload: { params: { arguments: { path: ['/data/*', '!*..*'] }, name: 'read_*' } } }, { kind: 'notes/*', payload: { size: 1 } },
         ] },
-        limited: [], paused: false, may_enter: true, brake: 'off', policy: [], validation: 'strict',
+        limited: [], paused: false, may_enter: true, brake: 'off', automation: 'on', policy: [], validation: 'strict',
     });
     assert.equal((await get('eve', '?topic=other')).json.validation, 'lazy');
     assert.equal((await get('nobody', '?topic=room')).status, 404);

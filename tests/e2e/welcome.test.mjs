@@ -51,6 +51,7 @@ test('D4: the welcome comes first, in exactly this shape', async () => {
                 dialect: 'slash',
                 validation: 'lazy',
                 brake: 'off',
+                automation: 'on',
                 announced: false,
                 proposals: [],
             },
@@ -85,7 +86,7 @@ test('D4: everybody learns of each join and leave, once; the welcome lists exact
     const [alice, bob, ann, tool] = clients;
     assert.deepEqual(ann.welcome.payload.you.moot, { type: 'human' });
     assert.deepEqual(tool.welcome.payload.participants.find((one) => one.id === 'ann'),
-        member('ann', ['mcp/*', 'chat', 'participant/status'], 'human'));
+        member('ann', ['mcp/*', 'chat', 'participant/status', 'rule/accept', 'rule/add', 'rule/decline', 'rule/disable', 'rule/enable'], 'human'));
     assert.deepEqual(tool.welcome.payload.you, member('tool', [], 'service'));
 
     await bob.close();

@@ -24,7 +24,8 @@ static enum err read_command(struct arena *arena, struct str kind, struct str pa
         env.to = to;
         env.to_count = payload.ptr[2] == ' ' ? 2 : 1;
     }
-    return command_read(&env, NOW_MS, arena, ret, problem);
+    env.from = S("me");
+    return command_read(&env, S("lobby"), NOW_MS, arena, ret, problem);
 }
 
 TEST(a_command_says_what_it_says)
@@ -85,12 +86,19 @@ TEST(a_command_says_what_it_says)
                            S("{\"brake\":\"on\",\"reason\":\"so\"}"), &command, &problem),
               OK);
     CHECK_INT(command.verb, COMMAND_SET_TOPIC);
-    CHECK(command.is_on);
+    CHECK_INT(command.brake, SWITCH_ON);
+    CHECK_INT(command.automation, SWITCH_STAYS);
     CHECK_STR(command.reason, S("so"));
     CHECK_INT(read_command(&arena, S("topic/set"), S("{\"brake\":\"off\"}"), &command,
                            &problem),
               OK);
-    CHECK(!command.is_on);
+    CHECK_INT(command.brake, SWITCH_OFF);
+    CHECK_INT(read_command(&arena, S("topic/set"),
+                           S("{\"automation\":\"off\",\"brake\":\"on\"}"), &command,
+                           &problem),
+              OK);
+    CHECK_INT(command.brake, SWITCH_ON);
+    CHECK_INT(command.automation, SWITCH_OFF);
     arena_done(&arena);
 }
 
@@ -110,7 +118,7 @@ TEST(a_command_keeps_its_texts_when_its_envelope_is_gone)
     arena_init(&arena, 1 << 16);
     CHECK_INT(kind_parse(S("topic/invite"), &env.kind), OK);
     env.payload = (struct json_span){ JSON_OBJECT, false, str_of(payload) };
-    CHECK_INT(command_read(&env, NOW_MS, &arena, &command, &problem), OK);
+    CHECK_INT(command_read(&env, S("lobby"), NOW_MS, &arena, &command, &problem), OK);
     memset(payload, 'x', sizeof(payload));
     memset(id, 'x', sizeof(id));
     CHECK_STR(command.id, S("i1"));
@@ -121,7 +129,7 @@ TEST(a_command_keeps_its_texts_when_its_envelope_is_gone)
 
     CHECK_INT(kind_parse(S("capability/revoke"), &env.kind), OK);
     env.payload.text = str_of(revocation);
-    CHECK_INT(command_read(&env, NOW_MS, &arena, &command, &problem), OK);
+    CHECK_INT(command_read(&env, S("lobby"), NOW_MS, &arena, &command, &problem), OK);
     memset(revocation, 'x', sizeof(revocation));
     CHECK_STR(command.grant_id, S("g"));
 
@@ -129,7 +137,7 @@ TEST(a_command_keeps_its_texts_when_its_envelope_is_gone)
     env.payload.text = S("{}");
     env.to = &(struct str){ to, 3 };
     env.to_count = 1;
-    CHECK_INT(command_read(&env, NOW_MS, &arena, &command, &problem), OK);
+    CHECK_INT(command_read(&env, S("lobby"), NOW_MS, &arena, &command, &problem), OK);
     memset(to, 'x', sizeof(to));
     CHECK_STR(command.target, S("one"));
     arena_done(&arena);
@@ -168,7 +176,11 @@ TEST(whatever_else_a_command_says_is_refused)
         { S("topic/invite"),      S("{\"participant\":\"p\"," CAPS ",\"expires_in\":0}"), S("payload.expires_in") },
         { S("topic/invite"),      S("{\"participant\":\"p\"," CAPS ",\"expires_in\":604801}"), S("payload.expires_in") },
         { S("topic/invite"),      S("{\"participant\":\"p\"," CAPS ",\"type\":\"service\"}"), S("payload.type") },
-        { S("topic/set"),         S("{}"),                                         S("payload.brake") },
+        { S("topic/set"),         S("{}"),                                         S("payload") },
+        { S("topic/set"),         S("{\"reason\":\"so\"}"),                        S("payload") },
+        { S("topic/set"),         S("{\"automation\":\"maybe\"}"),                 S("payload.automation") },
+        { S("topic/set"),         S("{\"automation\":false}"),                     S("payload.automation") },
+        { S("topic/set"),         S("{\"brake\":\"on\",\"automation\":\"\"}"),     S("payload.automation") },
         { S("topic/set"),         S("{\"brake\":\"On\"}"),                         S("payload.brake") },
         { S("topic/set"),         S("{\"brake\":true}"),                           S("payload.brake") },
         { S("topic/set"),         S("{\"brake\":\"on\",\"topic\":\"x\"}"),         S("payload.topic") },

@@ -13,7 +13,7 @@ TEST(the_built_in_profiles_hold_valid_capabilities)
         CHECK(p->capabilities.count > 0);
         CHECK_INT(capset_check(p->capabilities, NULL, NULL), OK);
     }
-    CHECK_INT(count, 8);
+    CHECK_INT(count, 9);
     CHECK(profile_find(S("")) == NULL);
     CHECK(profile_find(S("Full")) == NULL);
     CHECK(profile_find(S("nobody")) == NULL);
@@ -28,9 +28,10 @@ TEST(seed_4_1_the_profiles_are_the_example_sets)
         { S("responder"), S("[\"mcp/response:*\",\"chat\"]"), TYPE_AGENT, false },
         { S("reader"),    S("[\"mcp/request:resources/read\",\"mcp/request:*/list\",\"mcp/response:*\",\"chat\"]"), TYPE_AGENT, false },
         { S("tools"),     S("[\"mcp/request:tools/*\",\"mcp/response:tools/*\",\"chat\"]"), TYPE_AGENT, false },
-        { S("human"),     S("[\"mcp/*\",\"chat\",\"participant/status\"]"), TYPE_HUMAN, false },
-        { S("admin"),     S("[\"mcp/*\",\"chat\",\"participant/status\",\"capability/*\",\"participant/*\",\"topic/*\"]"), TYPE_HUMAN, true },
+        { S("human"),     S("[\"mcp/*\",\"chat\",\"participant/status\",\"rule/accept\",\"rule/add\",\"rule/decline\",\"rule/disable\",\"rule/enable\"]"), TYPE_HUMAN, false },
+        { S("admin"),     S("[\"mcp/*\",\"chat\",\"participant/status\",\"capability/*\",\"participant/*\",\"topic/*\",\"rule/*\"]"), TYPE_HUMAN, true },
         { S("bridge"),    S("[\"mcp/response:*\",\"mcp/request:notifications/*\",\"mcp/request:sampling/createMessage\",\"mcp/request:elicitation/create\",\"mcp/request:roots/list\",\"participant/status\"]"), TYPE_SERVICE, false },
+        { S("orchestrator"), S("[\"chat\",\"rule/suggest\",\"rule/use\",\"rule/shadow\",\"mcp/response:*\",\"participant/status\"]"), TYPE_SERVICE, false },
     };
     /* clang-format on */
     struct capsets *capsets = capsets_new();
@@ -78,6 +79,16 @@ TEST(seed_4_1_each_profile_may_what_the_seed_says_and_no_more)
         { S("bridge"),    S("mcp/request:notifications/progress"),   true  },
         { S("bridge"),    S("mcp/request:tools/call"),               false },
         { S("bridge"),    S("chat"),                                 false },
+        { S("human"),     S("rule/accept"),                          true  },
+        { S("human"),     S("rule/remove"),                          false },
+        { S("human"),     S("rule/use"),                             false },
+        { S("admin"),     S("rule/remove"),                          true  },
+        { S("full"),      S("rule/suggest"),                         false },
+        { S("orchestrator"), S("rule/suggest"),                      true  },
+        { S("orchestrator"), S("rule/accept"),                       false },
+        { S("orchestrator"), S("rule/enable"),                       false },
+        { S("orchestrator"), S("mcp/request:tools/call:x"),          false },
+        { S("orchestrator"), S("mcp/approve"),                       false },
     };
     /* clang-format on */
     struct capsets *capsets = capsets_new();

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is to become of a rule: a whole rule, or the name of one and a few words. */
+#include "admit/command_priv.h"
+#include "base/cleanup.h"
+
+#define DAY_MS 86'400'000ULL
+
+static const struct str field_rule = S("payload.rule");
+
+/* What the rules' own reader found wrong, in words that outlast it. */
+static enum err not_such(const struct command_reading *r, struct str field, enum err err,
+                         const struct rule_problem *wrong)
+{
+    struct str what;
+
+    if (err == ERR_TOO_BIG)
+        return command_too_much(r->problem);
+    what = arena_str(r->arena, str_of(wrong->what));
+    (void)command_bad(r->problem, field, what.len ? what.ptr : "not such a rule");
+    r->problem->at = wrong->at;
+    return ERR_MALFORMED_ENVELOPE;
+}
+
+/* Its times count from when it is said: a rule never holds for good. */
+static enum err check_expiry(const struct command_reading *r, struct str field,
+                             uint64_t expires_ms)
+{
+    if (expires_ms > r->wall_ms && expires_ms <= r->wall_ms + RULE_MAX_DAYS * DAY_MS)
+        return OK;
+    return command_bad(r->problem, field,
+                       "a time in the future, at most 366 days from now");
+}
+
+/* The object with the topic in it where that is left out: whoever speaks in a room need
+ * not name it. NULL: it is too large. */
+static const struct json *with_topic(const struct command_reading *r,
+                                     const struct json *object)
+{
+    const struct json *named = json_find(object, S("topic"));
+    bool is_named = named && !(named->type == JSON_STRING && named->text.len == 0);
+    struct json *nodes, *copy;
+    size_t count = 1;
+
+    if (object->type != JSON_OBJECT || is_named)
+        return object;
+    nodes = arena_alloc(r->arena, (object->count + 2) * sizeof(*nodes));
+    if (!nodes)
+        return NULL;
+    nodes[0] = (struct json){
+        .type = JSON_STRING, .key = S("topic"), .text = r->topic, .raw = object->raw
+    };
+    JSON_FOREACH(member, object) {
+        if (member == named)
+            continue;
+        nodes[count] = *member;
+        nodes[count - 1].next = &nodes[count];
+        nodes[count++].next = NULL;
+    }
+    copy = &nodes[count];
+    *copy = *object;
+    copy->first = nodes;
+    copy->count = count;
+    return copy;
+}
+
+/* Who made it, when, and what became of it is not for the sender to say. */
+static void take_over(const struct command_reading *r, const struct json *object,
+                      struct rule *rule)
+{
+    rule->state = RULE_SUGGESTED;
+    rule->created_ms = r->wall_ms;
+    rule->created_by = S("");
+    rule->accepted_ms = 0;
+    rule->accepted_by = S("");
+    if (!json_find(object, S("budget")))
+        rule->budget = RULE_DEFAULT_BUDGET;
+    if (!rule->expires_ms)
+        rule->expires_ms = r->wall_ms + RULE_DEFAULT_DAYS * DAY_MS;
+}
+
+static enum err read_whole(const struct command_reading *r, struct rule_change *ret)
+{
+    const struct json *object = with_topic(r, r->fields->rule);
+    struct rule *rule = arena_alloc(r->arena, sizeof(*rule));
+    struct rule_problem wrong = {};
+    enum err err;
+
+    if (!object || !rule)
+        return command_too_much(r->problem);
+    err = rule_read(object, r->env->payload.text, r->arena, rule, &wrong);
+    if (err)
+        return not_such(r, field_rule, err, &wrong);
+    if (!str_eq(rule->topic, r->topic))
+        return command_bad(r->problem, S("payload.rule.topic"),
+                           "a rule is for the topic in which it is said");
+    take_over(r, object, rule);
+    rule->created_by = ret->by;
+    ret->rule = rule;
+    ret->id = rule->id;
+    return check_expiry(r, S("payload.rule.expires_at"), rule->expires_ms);
+}
+
+static enum err read_name(const struct command_reading *r, struct rule_change *ret)
+{
+    const struct json *name = r->fields->rule;
+
+    if (name->type != JSON_STRING || name->text.len == 0 || name->text.len > RULE_ID)
+        return command_bad(r->problem, field_rule,
+                           "the id of a rule: a text of 1 to 64 bytes");
+    ret->id = arena_str(r->arena, name->text);
+    return ret->id.ptr ? OK : command_too_much(r->problem);
+}
+
+static enum err read_budget(const struct command_reading *r, uint64_t *ret)
+{
+    const struct json *budget = r->fields->budget;
+
+    if (!budget || (budget->type == JSON_NUMBER &&
+                    str_to_u64(budget->text, RULE_BUDGET, ret) == OK && *ret > 0))
+        return OK;
+    return command_bad(r->problem, S("payload.budget"),
+                       "uses in an hour: a number from 1 to 10000");
+}
+
+static enum err read_acceptance(const struct command_reading *r, uint64_t expires_ms,
+                                struct rule_change *ret)
+{
+    struct rule_problem wrong = {};
+    enum err err = read_budget(r, &ret->budget);
+
+    if (!err && expires_ms)
+        err = check_expiry(r, S("payload.expires_at"), expires_ms);
+    if (err)
+        return err;
+    ret->is_shadow = r->fields->shadow;
+    ret->expires_ms = expires_ms;
+    if (!r->fields->narrow)
+        return OK;
+    err = shape_read(r->fields->narrow, r->env->payload.text, r->arena, &ret->narrow,
+                     &wrong);
+    return err ? not_such(r, S("payload.narrow"), err, &wrong) : OK;
+}
+
+enum err command_read_rule(const struct command_reading *r, uint64_t expires_ms,
+                           struct rule_change *ret)
+{
+    enum err err;
+
+    ret->at_ms = r->wall_ms;
+    ret->by = arena_str(r->arena, r->env->from);
+    if (!ret->by.ptr)
+        return command_too_much(r->problem);
+    if (ret->verb == RULE_SUGGEST || ret->verb == RULE_ADD)
+        return read_whole(r, ret);
+    err = read_name(r, ret);
+    return err || ret->verb != RULE_ACCEPT ? err : read_acceptance(r, expires_ms, ret);
+}

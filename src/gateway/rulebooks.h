@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules of a topic (rules/rulebook.h), as the gateway keeps them: what is said about
+ * them in the room, who may, what the store has of them, and what the room hears:
+ * system/rule. A book stays with its topic, whether anybody is there or not.
+ */
+#pragma once
+
+#include "gateway/room.h"
+#include "rules/rulebook.h"
+
+struct kept_text;
+struct parked;
+
+enum {
+    RULES_WEIGHT = 64 << 20, /* bytes of all rules on one worker; suggestions: half */
+    RULE_WEIGHT = 1024,      /* of each, besides its text */
+};
+
+/* rule/…: may it be done? Then it is done, kept and told. See moderation.h. */
+enum err rulebooks_judge(const struct admission *a, struct refusal *refusal);
+void rulebooks_carry_out(struct live_room *room, const struct admission *a);
+
+/* A change that was judged is made, kept and told to the room. `cause`: the envelope that
+ * brought it about; it stands in the log already, since what lies in topic_reserve()'s
+ * place is lost. */
+void rulebooks_apply(struct live_room *room, const struct rule_change *change,
+                     struct str cause);
+
+/* It was used, or is there no more: the store is to know. */
+void rulebooks_keep(struct live_room *room, struct str id);
+
+/* "rules": the oldest first; of one state alone, or (ptr NULL) of all. */
+void rulebooks_show(const struct live_room *room, struct str state,
+                    struct json_writer *w);
+
+/* How many a topic has, with a room or parked. */
+size_t rulebooks_count(const struct worker *worker, struct str topic);
+
+/* --- with the topic --- */
+
+bool rulebooks_are_there(const struct rulebook *book);
+void rulebooks_enter(struct live_room *room, struct parked *parked);
+void rulebooks_leave(struct live_room *room, struct parked *parked);
+void rulebooks_done(struct worker *worker, struct rulebook **book, size_t *weight);
+
+/* At the start: an item of STORE_RULE. ERR_INVALID, ERR_TOO_BIG, ERR_OVERLOAD. */
+enum err rulebooks_restore(struct worker *worker, const struct kept_text *text,
+                           struct arena *arena);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of a topic, for whoever may read it. They are changed in the room alone. */
+#include "gateway/doors.h"
+#include "gateway/entrance.h"
+#include "gateway/rulebooks.h"
+
+static bool is_state(struct str name)
+{
+    for (int i = 0; i < RULE_STATE_COUNT; i++)
+        if (str_eq(name, rule_state_name((enum rule_state)i)))
+            return true;
+    return false;
+}
+
+void rules_list(struct exchange *x)
+{
+    enum dialect dialect;
+    struct live_room *room = entrance_visit(x, &dialect);
+    struct json_writer w;
+    struct str state;
+    struct buf out;
+
+    if (!room)
+        return;
+    if (exchange_param(x, S("state"), &state) || (state.ptr && !is_state(state))) {
+        exchange_fail(x, ERR_BAD_REQUEST,
+                      "`state` is suggested, shadow, active, suspended, disabled or "
+                      "declined; at most once.");
+        return;
+    }
+    buf_init(&out, SIZE_MAX / 2);
+    json_write_init(&w, &out);
+    json_object_open(&w);
+    json_put_str(&w, S("automation"), room->room.has_automation ? S("on") : S("off"));
+    rulebooks_show(room, state, &w);
+    json_object_close(&w);
+    exchange_json(x, 200, &out);
+    buf_done(&out);
+}
