@@ -13,10 +13,10 @@ static enum err not_such(const struct command_reading *r, struct str field, enum
 {
     struct str what;
 
-    if (err == ERR_TOO_BIG)
-        return command_too_much(r->problem);
     what = arena_str(r->arena, str_of(wrong->what));
-    (void)command_bad(r->problem, field, what.len ? what.ptr : "not such a rule");
+    if (err == ERR_TOO_BIG || !what.ptr)
+        return command_too_much(r->problem);
+    (void)command_bad(r->problem, field, what.ptr);
     r->problem->at = wrong->at;
     return ERR_MALFORMED_ENVELOPE;
 }

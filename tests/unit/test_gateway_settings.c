@@ -74,7 +74,7 @@ TEST(the_welcome_says_what_a_client_should_know)
           "\"bytes_per_second\":1024},\"features\":[\"replay\",\"routing\",\"echo\","
           "\"presence\",\"proposals\",\"tickets\",\"dialects\",\"validation\","
           "\"conditions\",\"grants\",\"moderation\",\"invitations\",\"loop_guard\","
-          "\"approvals\",\"policy\"]"));
+          "\"approvals\",\"policy\",\"rules\"]"));
     settings_unref(settings);
 }
 
@@ -216,11 +216,11 @@ TEST(tokens_become_identities_with_their_profiles_resolved)
     static const struct { struct str id, name, capability; size_t capabilities; enum participant_type type; bool is_admin; } cases[] = {
         { S("own"),     S("own"),   S("chat"),           1, TYPE_AGENT,   false },
         { S("plain"),   S("named"), S("mcp/proposal:*"), 3, TYPE_AGENT,   false },
-        { S("person"),  S("person"), S("mcp/*"),         3, TYPE_HUMAN,   false },
-        { S("root"),    S("root"),  S("mcp/*"),          6, TYPE_HUMAN,   true  },
-        { S("not-root"), S("not-root"), S("mcp/*"),      6, TYPE_HUMAN,   false },
+        { S("person"),  S("person"), S("mcp/*"),         8, TYPE_HUMAN,   false },
+        { S("root"),    S("root"),  S("mcp/*"),          7, TYPE_HUMAN,   true  },
+        { S("not-root"), S("not-root"), S("mcp/*"),      7, TYPE_HUMAN,   false },
         { S("boss"),    S("boss"),  S("chat"),           1, TYPE_AGENT,   true  },
-        { S("typed"),   S("typed"), S("mcp/*"),          3, TYPE_SERVICE, false },
+        { S("typed"),   S("typed"), S("mcp/*"),          8, TYPE_SERVICE, false },
         { S("mine"),    S("mine"),  S("notes/*"),        2, TYPE_SERVICE, true  },
         { S("mine-too"), S("mine-too"), S("notes/*"),    2, TYPE_HUMAN,   false },
         { S("shadow"),  S("shadow"), S("chat"),          1, TYPE_AGENT,   false },
@@ -273,7 +273,7 @@ TEST(what_a_file_cannot_mean_is_told_with_its_place)
     /* clang-format off */
     static const struct { struct str yaml, problem; } cases[] = {
         { S("tokens:\n  - { token: s, id: a, profile: nosuch }\n"),
-          S("moot.yaml:2:33: there is no profile \"nosuch\"; there are: full, proposer, responder, reader, tools, human, admin, bridge") },
+          S("moot.yaml:2:33: there is no profile \"nosuch\"; there are: full, proposer, responder, reader, tools, human, admin, bridge, orchestrator") },
         { S("packages:\n  npm_registry: npm.example.org\n"),
           S("moot.yaml:2:17: npm_registry: a registry is https://HOST/… or http://HOST/…") },
         { S("packages: { pypi_index: 'https://u:p@h/simple' }\n"),
