@@ -36,9 +36,6 @@ enum {
     COMMAND_MAX_USES = 1'000'000'000,
     INVITE_DEFAULT_S = 3600,
     INVITE_MAX_S = 7 * 24 * 3600,
-    RULE_DEFAULT_DAYS = 30, /* so long a rule holds, where it says nothing, */
-    RULE_MAX_DAYS = 366,    /* and no longer */
-    RULE_DEFAULT_BUDGET = 20,
 };
 
 /* What is to become of a switch of the topic. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is to become of a rule: a whole rule, or the name of one and a few words. */
+/* What is to become of a rule: a whole rule, or the name of one and a few words. Whether
+ * it may be so says the book. */
 #include "admit/command_priv.h"
 #include "base/cleanup.h"
-
-#define DAY_MS 86'400'000ULL
 
 static const struct str field_rule = S("payload.rule");
 
@@ -19,16 +18,6 @@ static enum err not_such(const struct command_reading *r, struct str field, enum
     (void)command_bad(r->problem, field, what.ptr);
     r->problem->at = wrong->at;
     return ERR_MALFORMED_ENVELOPE;
-}
-
-/* Its times count from when it is said: a rule never holds for good. */
-static enum err check_expiry(const struct command_reading *r, struct str field,
-                             uint64_t expires_ms)
-{
-    if (expires_ms > r->wall_ms && expires_ms <= r->wall_ms + RULE_MAX_DAYS * DAY_MS)
-        return OK;
-    return command_bad(r->problem, field,
-                       "a time in the future, at most 366 days from now");
 }
 
 /* The object with the topic in it where that is left out: whoever speaks in a room need
@@ -63,21 +52,6 @@ static const struct json *with_topic(const struct command_reading *r,
     return copy;
 }
 
-/* Who made it, when, and what became of it is not for the sender to say. */
-static void take_over(const struct command_reading *r, const struct json *object,
-                      struct rule *rule)
-{
-    rule->state = RULE_SUGGESTED;
-    rule->created_ms = r->wall_ms;
-    rule->created_by = S("");
-    rule->accepted_ms = 0;
-    rule->accepted_by = S("");
-    if (!json_find(object, S("budget")))
-        rule->budget = RULE_DEFAULT_BUDGET;
-    if (!rule->expires_ms)
-        rule->expires_ms = r->wall_ms + RULE_DEFAULT_DAYS * DAY_MS;
-}
-
 static enum err read_whole(const struct command_reading *r, struct rule_change *ret)
 {
     const struct json *object = with_topic(r, r->fields->rule);
@@ -90,14 +64,11 @@ static enum err read_whole(const struct command_reading *r, struct rule_change *
     err = rule_read(object, r->env->payload.text, r->arena, rule, &wrong);
     if (err)
         return not_such(r, field_rule, err, &wrong);
-    if (!str_eq(rule->topic, r->topic))
-        return command_bad(r->problem, S("payload.rule.topic"),
-                           "a rule is for the topic in which it is said");
-    take_over(r, object, rule);
-    rule->created_by = ret->by;
+    if (!json_find(object, S("budget")))
+        rule->budget = 0; /* what that is says the book */
     ret->rule = rule;
     ret->id = rule->id;
-    return check_expiry(r, S("payload.rule.expires_at"), rule->expires_ms);
+    return OK;
 }
 
 static enum err read_name(const struct command_reading *r, struct rule_change *ret)
@@ -128,8 +99,6 @@ static enum err read_acceptance(const struct command_reading *r, uint64_t expire
     struct rule_problem wrong = {};
     enum err err = read_budget(r, &ret->budget);
 
-    if (!err && expires_ms)
-        err = check_expiry(r, S("payload.expires_at"), expires_ms);
     if (err)
         return err;
     ret->is_shadow = r->fields->shadow;

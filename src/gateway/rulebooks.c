@@ -8,48 +8,23 @@
 
 /* --- what they weigh --- */
 
-static size_t weight_of(const struct rule *rule)
+static void weigh(struct worker *worker, const struct rulebook *book, size_t *weight)
 {
-    struct json_writer w;
-    struct buf text;
-    size_t len;
+    size_t is = rulebook_bytes(book);
 
-    buf_init(&text, SIZE_MAX / 2);
-    json_write_init(&w, &text);
-    rule_write(&w, rule);
-    len = text.len;
-    buf_done(&text);
-    return RULE_WEIGHT + len;
+    worker->rule_weight += is - *weight;
+    *weight = is;
 }
 
-static size_t weight_in(const struct rulebook *book, struct str id)
+/* Programs leave room for people, in all topics together. */
+static bool has_room(const struct worker *worker, enum rule_verb verb)
 {
-    const struct held_rule *held = rulebook_find(book, id);
-
-    return held ? weight_of(&held->rule) : 0;
+    return worker->rule_weight < (verb == RULE_SUGGEST ? RULES_WEIGHT / 2 : RULES_WEIGHT);
 }
 
-static void weigh(struct live_room *room, size_t was, size_t is)
+static bool adds_one(const struct rule_change *change)
 {
-    room->rule_weight += is - was;
-    room->worker->rule_weight += is - was;
-}
-
-/* Programs leave room for people. */
-static enum err judge_weight(const struct live_room *room,
-                             const struct rule_change *change, struct refusal *r)
-{
-    size_t limit = change->verb == RULE_SUGGEST ? RULES_WEIGHT / 2 : RULES_WEIGHT;
-    size_t more = 0;
-
-    if (change->rule)
-        more = weight_of(change->rule);
-    else if (change->narrow)
-        more = weight_in(room->room.rulebook, change->id);
-    if (more == 0 || room->worker->rule_weight + more <= limit)
-        return OK;
-    return refusal_set(r, ERR_UNAVAILABLE, S(""),
-                       "there are too many rules in all topics");
+    return change->rule || change->narrow;
 }
 
 /* --- judging --- */
@@ -81,7 +56,10 @@ enum err rulebooks_judge(const struct admission *a, struct refusal *r)
     rulebook_free(empty);
     if (err)
         return refusal_of_rule(r, a, err, a->command->rule.id, &problem);
-    return judge_weight(room, &change, r);
+    if (adds_one(&change) && !has_room(room->worker, change.verb))
+        return refusal_set(r, ERR_UNAVAILABLE, S(""),
+                           "there are too many rules in all topics together");
+    return OK;
 }
 
 /* --- keeping --- */
@@ -126,7 +104,6 @@ enum err rulebooks_restore(struct worker *worker, const struct kept_text *text,
     enum err err = is_named(text, arena)
                        ? rulebook_restore(book ? book : fresh, text->value)
                        : ERR_INVALID;
-    size_t weight;
 
     if (err) {
         rulebook_free(fresh);
@@ -135,103 +112,104 @@ enum err rulebooks_restore(struct worker *worker, const struct kept_text *text,
     parked = state_park(worker, text->topic);
     if (fresh)
         parked->rulebook = fresh;
-    weight = weight_in(parked->rulebook, text->key);
-    parked->rule_weight += weight;
-    worker->rule_weight += weight;
+    weigh(worker, parked->rulebook, &parked->rule_weight);
     return OK;
 }
 
 /* --- telling --- */
 
-static void tell_begin(struct announcement *say, struct live_room *room,
-                       const struct rule *rule, struct str state, struct str cause)
-{
-    announcement_begin(
-        say, room,
-        &(struct system_head){ .kind = S("system/rule"), .correlation_id = cause });
-    json_put_str(&say->w, S("rule"), rule->id);
-    json_put_str(&say->w, S("state"), state);
-    json_put_str(&say->w, S("proposer"), rule->proposer);
-    json_put_str(&say->w, S("method"), rule->method);
-    if (rule->tool.len)
-        json_put_str(&say->w, S("tool"), rule->tool);
-}
+struct news {
+    const struct held_rule *held;
+    struct str state;
+    struct str by;
+    struct str reason;
+    struct str narrowed_to; /* "": it was not */
+    struct str cause;
+};
 
-static void tell_end(struct announcement *say, struct str by, struct str reason)
+static void tell(struct live_room *room, const struct news *news)
 {
-    json_put_str(&say->w, S("by"), by);
-    if (reason.len)
-        json_put_str(&say->w, S("reason"), reason);
-    announcement_end(say);
-}
-
-static void note(const struct live_room *room, struct str id, struct str state,
-                 struct str by)
-{
-    log_info("rule.change", "topic=%s rule=%s state=%s by=%s",
-             LOG_TEXT(room->room.topic.name), LOG_TEXT(id), LOG_TEXT(state),
-             LOG_TEXT(by));
-}
-
-static void tell(struct live_room *room, const struct held_rule *held,
-                 const struct held_rule *narrowed_to, const struct rule_change *change,
-                 struct str cause)
-{
-    struct str state = rule_state_name(held->rule.state);
+    const struct rule *rule = &news->held->rule;
     struct announcement say;
 
-    note(room, held->rule.id, state, change->by);
-    tell_begin(&say, room, &held->rule, state, cause);
-    if (narrowed_to)
-        json_put_str(&say.w, S("narrowed_to"), narrowed_to->rule.id);
-    tell_end(&say, change->by, held->reason);
+    log_info("rule.change", "topic=%s rule=%s state=%s by=%s",
+             LOG_TEXT(room->room.topic.name), LOG_TEXT(rule->id), LOG_TEXT(news->state),
+             LOG_TEXT(news->by));
+    announcement_begin(
+        &say, room,
+        &(struct system_head){ .kind = S("system/rule"), .correlation_id = news->cause });
+    json_put_str(&say.w, S("rule"), rule->id);
+    json_put_str(&say.w, S("state"), news->state);
+    json_put_str(&say.w, S("proposer"), rule->proposer);
+    json_put_str(&say.w, S("method"), rule->method);
+    if (rule->tool.len)
+        json_put_str(&say.w, S("tool"), rule->tool);
+    if (news->narrowed_to.len)
+        json_put_str(&say.w, S("narrowed_to"), news->narrowed_to);
+    json_put_str(&say.w, S("by"), news->by);
+    if (news->reason.len)
+        json_put_str(&say.w, S("reason"), news->reason);
+    announcement_end(&say);
 }
 
 /* --- doing --- */
 
-/* What is told of it is written down while it is there. */
-static void remove_rule(struct live_room *room, const struct rule_change *change,
-                        struct str cause)
+static void tell_state(struct live_room *room, const struct held_rule *held,
+                       struct str narrowed_to, const struct rule_change *change,
+                       struct str cause)
+{
+    tell(room, &(struct news){ .held = held,
+                               .state = rule_state_name(held->rule.state),
+                               .by = change->by,
+                               .reason = held->reason,
+                               .narrowed_to = narrowed_to,
+                               .cause = cause });
+}
+
+/* It is in the book no more. */
+static void forget(struct live_room *room, const struct held_rule *held,
+                   const struct rule_change *change, struct str reason, struct str cause)
+{
+    rulebooks_keep(room, held->rule.id);
+    tell(room, &(struct news){ .held = held,
+                               .state = S("removed"),
+                               .by = change->by,
+                               .reason = reason,
+                               .cause = cause });
+}
+
+static void carry_out(struct live_room *room, const struct rule_change *change,
+                      struct str cause)
 {
     struct rulebook *book = room->room.rulebook;
-    const struct held_rule *held = rulebook_find(book, change->id);
-    struct announcement say;
+    const struct held_rule *was = rulebook_find(book, change->id);
+    const struct held_rule *declined = NULL;
+    const struct held_rule *is = rulebook_apply(book, change, &declined);
+    const struct held_rule *dropped = NULL;
 
-    if (!held)
-        return; /* was asked before */
-    note(room, held->rule.id, S("removed"), change->by);
-    tell_begin(&say, room, &held->rule, S("removed"), cause);
-    weigh(room, weight_of(&held->rule), 0);
-    (void)rulebook_apply(book, change, &(const struct held_rule *){ NULL });
-    rulebooks_keep(room, change->id);
-    tell_end(&say, change->by, change->reason);
-    if (rulebook_count(book) == 0)
-        rulebooks_done(room->worker, &room->room.rulebook, &room->rule_weight);
+    if (is)
+        rulebooks_keep(room, is->rule.id);
+    if (is && declined) {
+        rulebooks_keep(room, declined->rule.id);
+        tell_state(room, declined, is->rule.id, change, cause);
+    }
+    if (is)
+        tell_state(room, is, S(""), change, cause);
+    else if (was && change->verb == RULE_REMOVE)
+        forget(room, was, change, change->reason, cause);
+    while ((dropped = rulebook_next_dropped(book, dropped)))
+        forget(room, dropped, change, S("it made room for another one"), cause);
 }
 
 void rulebooks_apply(struct live_room *room, const struct rule_change *change,
                      struct str cause)
 {
-    const struct held_rule *declined = NULL;
-    const struct held_rule *held;
-    size_t was;
-
     if (!room->room.rulebook)
         room->room.rulebook = rulebook_new(room->room.topic.name);
-    if (change->verb == RULE_REMOVE) {
-        remove_rule(room, change, cause);
-        return;
-    }
-    was = weight_in(room->room.rulebook, change->id);
-    held = rulebook_apply(room->room.rulebook, change, &declined);
-    weigh(room, was,
-          weight_of(&held->rule) + (declined ? weight_of(&declined->rule) : 0));
-    if (declined)
-        rulebooks_keep(room, declined->rule.id);
-    rulebooks_keep(room, held->rule.id);
-    if (declined)
-        tell(room, declined, held, change, cause);
-    tell(room, held, NULL, change, cause);
+    carry_out(room, change, cause);
+    weigh(room->worker, room->room.rulebook, &room->rule_weight);
+    if (rulebook_count(room->room.rulebook) == 0)
+        rulebooks_done(room->worker, &room->room.rulebook, &room->rule_weight);
 }
 
 void rulebooks_carry_out(struct live_room *room, const struct admission *a)

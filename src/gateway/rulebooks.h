@@ -12,10 +12,8 @@
 struct kept_text;
 struct parked;
 
-enum {
-    RULES_WEIGHT = 64 << 20, /* bytes of all rules on one worker; suggestions: half */
-    RULE_WEIGHT = 1024,      /* of each, besides its text */
-};
+/* Bytes of all rules on one worker, about; suggestions get half of it. */
+enum { RULES_WEIGHT = 64 << 20 };
 
 /* rule/…: may it be done? Then it is done, kept and told. See moderation.h. */
 enum err rulebooks_judge(const struct admission *a, struct refusal *refusal);

@@ -149,6 +149,16 @@ void book_take_out(struct rulebook *book, struct page *page)
     book->count--;
 }
 
+size_t rulebook_bytes(const struct rulebook *book)
+{
+    struct page *page;
+    size_t sum = 0;
+
+    LIST_FOREACH(page, &book->pages, link)
+        sum += page_cost(page);
+    return sum;
+}
+
 size_t rulebook_count(const struct rulebook *book)
 {
     return book->count;

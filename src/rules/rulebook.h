@@ -89,6 +89,10 @@ struct rulebook *rulebook_new(struct str topic);
 void rulebook_free(struct rulebook *book);
 
 size_t rulebook_count(const struct rulebook *book);
+
+/* What they take together, in memory or as text, whichever is more. */
+size_t rulebook_bytes(const struct rulebook *book);
+
 const struct held_rule *rulebook_find(const struct rulebook *book, struct str id);
 
 /* All of them, the oldest first; NULL begins and ends. */

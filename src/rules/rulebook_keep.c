@@ -93,21 +93,11 @@ static enum err read_held(const struct json *root, struct str text, struct arena
     return err;
 }
 
-static size_t bytes_of(const struct rulebook *book)
-{
-    struct page *page;
-    size_t sum = 0;
-
-    LIST_FOREACH(page, &book->pages, link)
-        sum += page_cost(page);
-    return sum;
-}
-
 /* What was declined makes room, as it would have made before. */
 static bool has_room(struct rulebook *book, const struct page *fresh)
 {
     while (book->count >= RULEBOOK_RULES ||
-           bytes_of(book) + page_cost(fresh) > KEPT_BYTES) {
+           rulebook_bytes(book) + page_cost(fresh) > KEPT_BYTES) {
         struct page *oldest = NULL;
         struct page *page;
 

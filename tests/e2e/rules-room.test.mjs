@@ -21,8 +21,9 @@ const day = 86_400_000;
 let gateway;
 let count = 0;
 
+// One that covers something else than all before; its id goes with that, and is the gateway's to make.
 const rule = (more = {}) => ({
-    id: `rule-${++count}`, proposer: 'bot', method: 'tools/call', tool: 'write', to: 'files',
+    proposer: 'bot', method: 'tools/call', tool: `write-${++count}`, to: 'files',
     arguments: { path: { under: '/srv/docs', characters: 'a-z 0-9 .', max_bytes: 40, depth: 2 }, mode: { one_of: ['w', 'a'] } }, ...more,
 });
 const say = (gateway, from, topic, kind, payload, more = {}) => gateway.post(`${from}-token`, topic, envelope(from, kind, { payload, ...more }));
@@ -46,23 +47,24 @@ const list = async (topic, query = '', from = 'ann', where = gateway) => {
     return json;
 };
 const find = async (topic, id) => (await list(topic)).rules.find((one) => one.id === id);
+const idOf = async (topic, { tool }, where = gateway) => (await list(topic, '', 'ann', where)).rules.find((one) => one.tool === tool).id;
 const told = (client, id, state) => expect(client, ({ kind, payload }) => kind === 'system/rule' && payload.rule === id && (!state || payload.state === state));
 
-// A rule in the state that is asked for.
-async function make(topic, state, more = {}) {
-    const it = rule(more);
-
+// A rule in the state that is asked for: its id.
+async function make(topic, state, it = rule()) {
     await passes('orch', topic, 'rule/suggest', { rule: it });
+    const id = await idOf(topic, it);
+
     if (state === 'declined')
-        await passes('ann', topic, 'rule/decline', { rule: it.id });
+        await passes('ann', topic, 'rule/decline', { rule: id });
     if (['active', 'disabled'].includes(state))
-        await passes('ann', topic, 'rule/accept', { rule: it.id });
+        await passes('ann', topic, 'rule/accept', { rule: id });
     if (state === 'shadow')
-        await passes('ann', topic, 'rule/accept', { rule: it.id, shadow: true });
+        await passes('ann', topic, 'rule/accept', { rule: id, shadow: true });
     if (state === 'disabled')
-        await passes('ann', topic, 'rule/disable', { rule: it.id });
-    assert.equal((await find(topic, it.id)).state, state);
-    return it.id;
+        await passes('ann', topic, 'rule/disable', { rule: id });
+    assert.equal((await find(topic, id)).state, state);
+    return id;
 }
 
 before(async () => { gateway = await startGateway(config); });
@@ -71,35 +73,39 @@ after(async () => { await gateway.stop(); });
 test('suggested, accepted, disabled, enabled, removed: the room hears each', async () => {
     const it = rule();
     const [ann, orch, bot] = await Promise.all(['ann', 'orch', 'bot'].map((id) => gateway.join(id, { topic: 'one' })));
-    const { id } = orch.send(envelope('orch', 'rule/suggest', { payload: { rule: { ...it, state: 'active', accepted_by: 'ann', created_by: 'ann' } } }));
+    const sent = orch.send(envelope('orch', 'rule/suggest',
+        { payload: { rule: { ...it, state: 'active', created_by: 'ann', created_at: '2020-01-01T00:00:00Z', accepted_by: 'ann', accepted_at: '2020-01-01T00:00:00Z' } } }));
 
-    await expect(bot, (json) => json.id === id); // the envelope itself comes first
-    const event = await told(bot, it.id);
-    assert.deepEqual([event.from, event.correlation_id, event.payload], ['system:gateway', id,
-        { rule: it.id, state: 'suggested', proposer: 'bot', method: 'tools/call', tool: 'write', by: 'orch' }]);
-    const shown = await find('one', it.id);
-    assert.deepEqual([shown.state, shown.topic, shown.created_by, shown.accepted_by, shown.budget, shown.uses, shown.used_this_hour, shown.changed_by],
-        ['suggested', 'one', 'orch', undefined, 20, 0, 0, 'orch']);
+    await expect(bot, (json) => json.id === sent.id); // the envelope itself comes first
+    const event = await expect(bot, ({ kind }) => kind === 'system/rule');
+    const id = event.payload.rule;
+    const about = { rule: id, proposer: 'bot', method: 'tools/call', tool: it.tool };
+    assert.match(id, /^r-[0-9a-f]+$/);
+    assert.deepEqual([event.from, event.correlation_id, event.payload], ['system:gateway', sent.id, { ...about, state: 'suggested', by: 'orch' }]);
+    const shown = await find('one', id);
+    assert.deepEqual([shown.state, shown.topic, shown.created_by, shown.accepted_by, shown.accepted_at, shown.budget, shown.uses, shown.used_this_hour, shown.changed_by],
+        ['suggested', 'one', 'orch', undefined, undefined, 20, 0, 0, 'orch']);
     assert.deepEqual(shown.arguments, it.arguments);
     assert.ok(Math.abs(Date.parse(shown.expires_at) - Date.now() - 30 * day) < day / 2);
+    assert.ok(Math.abs(Date.parse(shown.created_at) - Date.now()) < day / 2);
 
-    const accept = envelope('ann', 'rule/accept', { payload: { rule: it.id, budget: 3, expires_at: new Date(Date.now() + day).toISOString(), reason: 'docs only' } });
+    const accept = envelope('ann', 'rule/accept', { payload: { rule: id, budget: 3, expires_at: new Date(Date.now() + day).toISOString(), reason: 'docs only' } });
     ann.send(accept);
-    const accepted = await told(bot, it.id);
-    assert.deepEqual([accepted.correlation_id, accepted.payload.state, accepted.payload.by], [accept.id, 'active', 'ann']);
-    const active = await find('one', it.id);
+    const accepted = await told(bot, id);
+    assert.deepEqual([accepted.correlation_id, accepted.payload], [accept.id, { ...about, state: 'active', by: 'ann', reason: 'docs only' }]);
+    const active = await find('one', id);
     assert.deepEqual([active.state, active.accepted_by, active.created_by, active.budget], ['active', 'ann', 'orch', 3]);
     assert.ok(Date.parse(active.expires_at) < Date.now() + 2 * day);
 
-    await passes('ann', 'one', 'rule/disable', { rule: it.id, reason: 'not today' });
-    assert.deepEqual((await told(bot, it.id)).payload, { rule: it.id, state: 'disabled', proposer: 'bot', method: 'tools/call', tool: 'write', by: 'ann', reason: 'not today' });
-    assert.deepEqual(((one) => [one.state, one.reason, one.changed_by])(await find('one', it.id)), ['disabled', 'not today', 'ann']);
-    await passes('ben', 'one', 'rule/enable', { rule: it.id });
-    assert.equal((await told(bot, it.id)).payload.state, 'active');
-    await passes('boss', 'one', 'rule/remove', { rule: it.id, reason: 'done' });
-    assert.deepEqual((await told(bot, it.id)).payload, { rule: it.id, state: 'removed', proposer: 'bot', method: 'tools/call', tool: 'write', by: 'boss', reason: 'done' });
-    assert.equal(await find('one', it.id), undefined);
-    assert.match(gateway.stderr(), new RegExp(`event=rule\\.change topic=one rule=${it.id} state=removed by=boss`));
+    await passes('ann', 'one', 'rule/disable', { rule: id, reason: 'not today' });
+    assert.deepEqual((await told(bot, id)).payload, { ...about, state: 'disabled', by: 'ann', reason: 'not today' });
+    assert.deepEqual(((one) => [one.state, one.reason, one.changed_by])(await find('one', id)), ['disabled', 'not today', 'ann']);
+    await passes('ben', 'one', 'rule/enable', { rule: id });
+    assert.deepEqual((await told(bot, id)).payload, { ...about, state: 'active', by: 'ben' });
+    await passes('boss', 'one', 'rule/remove', { rule: id, reason: 'done' });
+    assert.deepEqual((await told(bot, id)).payload, { ...about, state: 'removed', by: 'boss', reason: 'done' });
+    assert.equal(await find('one', id), undefined);
+    assert.match(gateway.stderr(), new RegExp(`event=rule\\.change topic=one rule=${id} state=removed by=boss`));
 });
 
 test('what is in shadow becomes active, a person changes her mind about a declined one', async () => {
@@ -119,29 +125,37 @@ test('each change has its states, and a refusal names the one that the rule is i
         'rule/accept': ['suggested', 'shadow', 'declined'], 'rule/decline': ['suggested'], 'rule/disable': ['active', 'shadow'], 'rule/enable': ['disabled', 'shadow'],
     };
 
+    const whole = {};
+
     for (const state of ['suggested', 'shadow', 'active', 'disabled', 'declined'])
-        ids[state] = await make('three', state);
+        ids[state] = await make('three', state, whole[state] = rule());
     for (const [kind, states] of Object.entries(fits))
         for (const [state, id] of Object.entries(ids))
             if (!states.includes(state))
                 await refused({ error: 'rule_state', rule: id, state, field: 'payload.rule' }, 'ann', 'three', kind, { rule: id });
     for (const kind of ['rule/accept', 'rule/decline', 'rule/disable', 'rule/enable', 'rule/remove'])
         await refused({ error: 'not_found', field: 'payload.rule' }, 'boss', 'three', kind, { rule: 'nobody' });
-    await refused({ error: 'rule_state', rule: ids.active, state: 'active' }, 'orch', 'three', 'rule/suggest', { rule: rule({ id: ids.active }) });
-    await refused({ error: 'rule_state', rule: ids.declined, state: 'declined' }, 'orch', 'three', 'rule/suggest', { rule: rule({ id: ids.declined }) });
-    await refused({ error: 'rule_state', rule: ids.active, state: 'active' }, 'ann', 'three', 'rule/add', { rule: rule({ id: ids.active }) });
-    await passes('ann', 'three', 'rule/add', { rule: rule({ id: ids.disabled, tool: 'read', to: '*' }) });
-    assert.deepEqual(((one) => [one.state, one.tool, one.created_by, one.accepted_by])(await find('three', ids.disabled)), ['active', 'read', 'ann', 'ann']);
+    for (const state of ['shadow', 'active', 'disabled', 'declined'])
+        await refused({ error: 'rule_state', rule: ids[state], state }, 'orch', 'three', 'rule/suggest', { rule: whole[state] });
+    for (const state of ['shadow', 'active'])
+        await refused({ error: 'rule_state', rule: ids[state], state }, 'ann', 'three', 'rule/add', { rule: whole[state] });
+    await refused({ error: 'malformed_envelope', field: 'payload.rule.id' }, 'orch', 'three', 'rule/suggest', { rule: rule({ id: 'nicer' }) });
+    for (const it of [whole.disabled, whole.declined, rule({ id: 'nicer' })]) {
+        await passes('ann', 'three', 'rule/add', { rule: it });
+        assert.deepEqual(((one) => [one.state, one.created_by, one.accepted_by])(await find('three', await idOf('three', it))), ['active', 'ann', 'ann']);
+    }
+    assert.equal(await idOf('three', { tool: (await find('three', 'nicer')).tool }), 'nicer');
 });
 
 test('what is suggested again brings new evidence', async () => {
     const it = rule();
-    const evidence = (approved) => ({ approved, beside: 0, days: 3, people: ['ann'], examples: [`p-${approved}`] });
+    const evidence = (approved) => ({ approved, beside: 0, days: 3, last_at: `2026-01-${approved}T00:00:00Z`, people: ['ann'], examples: [`p-${approved}`] });
 
     await passes('orch', 'four', 'rule/suggest', { rule: { ...it, evidence: evidence(20) } });
     await passes('orch', 'four', 'rule/suggest', { rule: { ...it, evidence: evidence(25) } });
     const { rules } = await list('four');
     assert.deepEqual([rules.length, rules[0].evidence.approved, rules[0].evidence.examples], [1, 25, ['p-25']]);
+    await refused({ error: 'rule_state', state: 'suggested', field: 'payload.rule.evidence' }, 'orch', 'four', 'rule/suggest', { rule: { ...it, evidence: evidence(22) } });
 });
 
 test('only humans accept, add and enable, whatever others hold', async () => {
@@ -161,14 +175,14 @@ test('only humans accept, add and enable, whatever others hold', async () => {
 });
 
 test('nobody agrees to his own proposals in advance', async () => {
-    const own = await make('six', 'suggested', { proposer: 'ann' });
-    const off = await make('six', 'suggested', { proposer: 'ann' });
+    const own = await make('six', 'suggested', rule({ proposer: 'ann' }));
+    const off = await make('six', 'suggested', rule({ proposer: 'ann' }));
 
-    await refused({ error: 'forbidden', field: 'payload.rule' }, 'ann', 'six', 'rule/accept', { rule: own });
-    await refused({ error: 'forbidden', field: 'payload.rule' }, 'ann', 'six', 'rule/add', { rule: rule({ proposer: 'ann' }) });
+    await refused({ error: 'forbidden', field: 'from' }, 'ann', 'six', 'rule/accept', { rule: own });
+    await refused({ error: 'forbidden', field: 'from' }, 'ann', 'six', 'rule/add', { rule: rule({ proposer: 'ann' }) });
     await passes('ben', 'six', 'rule/accept', { rule: off });
     await passes('ann', 'six', 'rule/disable', { rule: off });
-    await refused({ error: 'forbidden', field: 'payload.rule' }, 'ann', 'six', 'rule/enable', { rule: off });
+    await refused({ error: 'forbidden', field: 'from' }, 'ann', 'six', 'rule/enable', { rule: off });
     await passes('ben', 'six', 'rule/accept', { rule: own });
 });
 
@@ -198,7 +212,7 @@ test('what is accepted may be narrower than what was suggested, and nothing else
         { ...wide, path: { ...wide.path, under: '/srv' } }, { path: wide.path }, { ...wide, mode: { one_of: ['w', 'x'] } },
         { ...wide, path: { ...wide.path, max_bytes: 41 } }, { ...wide, more: { exactly: 1 } },
     ])
-        await refused({ error: 'rule_state', rule: id, field: 'payload.narrow' }, 'ann', 'eight', 'rule/accept', accept(narrow));
+        await refused({ error: 'malformed_envelope', field: 'payload.narrow', rule: id }, 'ann', 'eight', 'rule/accept', accept(narrow));
     await refused({ error: 'malformed_envelope', field: 'payload.narrow' }, 'ann', 'eight', 'rule/accept', accept({ path: { under: '/' } }));
     assert.equal((await list('eight')).rules.length, 1);
 
@@ -249,6 +263,54 @@ test('programs leave room for people: so many rules, so many suggestions', async
     await passes('ann', 'ten', 'rule/add', { rule: rule() });
 });
 
+test('what was declined makes room for what people add', async () => {
+    const bot = await gateway.join('bot', { topic: 'full' });
+    const old = await make('full', 'declined');
+
+    for (let i = 0; i < 255; i++)
+        await passes('ann', 'full', 'rule/add', { rule: rule() });
+    const last = envelope('ann', 'rule/add', { payload: { rule: rule() } });
+    assert.equal((await gateway.post('ann-token', 'full', last)).status, 200);
+    const { correlation_id, payload } = await told(bot, old, 'removed');
+    assert.deepEqual([correlation_id, payload.by, payload.reason], [last.id, 'ann', 'it made room for another one']);
+    assert.equal((await list('full')).rules.length, 256);
+    await refused({ error: 'unavailable' }, 'ann', 'full', 'rule/add', { rule: rule() });
+});
+
+test('suggestions in all topics together leave room for people', async () => {
+    const own = await startGateway(config, { workers: 1 });
+    const words = (i) => Array.from({ length: 16 }, (_, j) => `${i}-${j}-${'x'.repeat(100)}`);
+    const large = () => rule({ arguments: Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`member_${i}`, { one_of: words(i) }])) });
+    let refusal;
+
+    for (let topic = 0; !refusal; topic++) {
+        assert.ok(topic < 100, 'there is an end');
+        for (;;) {
+            const { status, json } = await say(own, 'orch', `t-${topic}`, 'rule/suggest', { rule: large() });
+
+            if (status < 300)
+                continue;
+            assert.equal(json.error, 'unavailable', json.detail);
+            if (!/in this topic/.test(json.detail))
+                refusal = json.detail;
+            break;
+        }
+    }
+    assert.match(refusal, /in all topics together/);
+    assert.equal((await say(own, 'ann', 'people', 'rule/add', { rule: large() })).status, 200);
+    assert.equal((await say(own, 'orch', 'people', 'rule/suggest', { rule: rule() })).status, 503);
+    for (const { id } of (await list('t-0', '', 'ann', own)).rules.slice(0, 3))
+        assert.equal((await say(own, 'boss', 't-0', 'rule/remove', { rule: id })).status, 200);
+    assert.equal((await say(own, 'orch', 'people', 'rule/suggest', { rule: rule() })).status, 200, 'what is removed is given back');
+    await own.kill();
+    const again = await own.restart();
+    const statuses = [];
+    for (let i = 0; i < 4; i++)
+        statuses.push((await say(again, 'orch', 'people', 'rule/suggest', { rule: large() })).status);
+    assert.equal(statuses.at(-1), 503, 'and what is kept weighs as much as before');
+    await again.stop();
+});
+
 test('the list is for whoever may read the topic, and may be of one state', async () => {
     const id = await make('eleven', 'active');
 
@@ -281,10 +343,10 @@ test('in dots the same is said and heard', async () => {
     const dotted = (from, kind, payload) => envelope(from, kind, { protocol: 'mcpx/draft', payload });
 
     orch.send(dotted('orch', 'rule.suggest', { rule: it }));
-    await expect(ann, ({ kind, payload }) => kind === 'system.rule' && payload.rule === it.id);
-    ann.send(dotted('ann', 'rule.accept', { rule: it.id }));
+    const { payload: { rule: id } } = await expect(ann, ({ kind, payload }) => kind === 'system.rule' && payload.tool === it.tool);
+    ann.send(dotted('ann', 'rule.accept', { rule: id }));
     await expect(orch, ({ kind, payload }) => kind === 'system.rule' && payload.state === 'active');
-    assert.equal((await find('dots', it.id)).state, 'active');
+    assert.equal((await find('dots', id)).state, 'active');
 });
 
 // --- the switch ---
@@ -323,6 +385,26 @@ test('automation: by who may, heard by all, and the brake beside it', async () =
 
 // --- restarts ---
 
+test('a topic that has to make place for others keeps its rules, and what was switched off', async () => {
+    const own = await startGateway({ ...config, topics: { max: 2 } }, { workers: 1 });
+    const crowd = async () => {
+        for (const topic of ['x', 'y', 'z'])
+            assert.equal((await say(own, 'ann', topic, 'chat', {})).status, 200);
+    };
+
+    assert.equal((await say(own, 'ann', 'kept', 'rule/add', { rule: rule({ id: 'docs' }) })).status, 200);
+    const was = (await list('kept', '', 'ann', own)).rules;
+    await crowd();
+    assert.equal((await own.request('GET /admin/topics/kept', { token: 'boss-token' })).json.rules, 1);
+    assert.deepEqual((await list('kept', '', 'ann', own)).rules, was);
+    assert.equal((await say(own, 'boss', 'kept', 'topic/set', { automation: 'off' })).status, 200);
+    await crowd();
+    const { json } = await own.request('GET /admin/topics', { token: 'boss-token' });
+    assert.equal(json.topics.find(({ name }) => name === 'kept').automation, 'off');
+    assert.equal((await list('kept', '', 'ann', own)).automation, 'off');
+    await own.stop();
+});
+
 async function survives(own, crash) {
     const wanted = {};
     const done = async (from, topic, kind, payload) => assert.ok((await say(own, from, topic, kind, payload)).status < 300);
@@ -330,8 +412,10 @@ async function survives(own, crash) {
     for (const topic of ['a', 'b', 'c', 'd', 'e']) {
         const [gone, active, disabled, narrowed, shadow] = Array.from({ length: 5 }, () => rule({ evidence: { approved: 20, days: 2, people: ['ann'] } }));
 
-        for (const it of [gone, active, disabled, narrowed, shadow])
+        for (const it of [gone, active, disabled, narrowed, shadow]) {
             await done('orch', topic, 'rule/suggest', { rule: it });
+            it.id = await idOf(topic, it, own);
+        }
         await done('boss', topic, 'rule/remove', { rule: gone.id });
         for (const it of [active, disabled])
             await done('ann', topic, 'rule/accept', { rule: it.id, budget: 7 });

@@ -79,7 +79,7 @@ TEST(what_a_request_leaves_out_is_made_up)
               OK);
     CHECK_INT(a.topics.count, 1);
     CHECK_STR(a.topics.items[0], S("*"));
-    CHECK_INT(a.capabilities.count, 6);
+    CHECK_INT(a.capabilities.count, 7);
     CHECK_STR(a.profile, S("admin"));
     CHECK_INT(a.type, TYPE_HUMAN);
     CHECK(a.is_admin);
