@@ -137,6 +137,21 @@ static void write_capabilities(struct system_capabilities shown, struct json_wri
         capability_put_moot(w, shown.objects);
 }
 
+/* The rule or the proposal with which something is wrong. */
+static void write_concerned(const struct refusal *r, struct json_writer *w)
+{
+    if (r->rule.len)
+        json_put_str(w, S("rule"), r->rule);
+    if (r->state)
+        json_put_str(w, S("state"), str_of(r->state));
+    if (r->needed) {
+        json_put_uint(w, S("needed"), r->needed);
+        json_put_uint(w, S("given"), r->given);
+    }
+    if (r->path.len)
+        json_put_str(w, S("path"), r->path);
+}
+
 void refusal_write_details(const struct refusal *r, const struct admission *a,
                            struct json_writer *w)
 {
@@ -165,16 +180,7 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
         json_put_uint(w, S("count"), r->count);
         json_put_uint(w, S("limit"), r->limit);
     }
-    if (r->rule.len)
-        json_put_str(w, S("rule"), r->rule);
-    if (r->state)
-        json_put_str(w, S("state"), str_of(r->state));
-    if (r->needed) {
-        json_put_uint(w, S("needed"), r->needed);
-        json_put_uint(w, S("given"), r->given);
-    }
-    if (r->path.len)
-        json_put_str(w, S("path"), r->path);
+    write_concerned(r, w);
     if (r->capability.len) {
         json_key(w, S("capability"));
         capability_text_write(r->capability, w);
