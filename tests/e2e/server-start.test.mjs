@@ -29,7 +29,7 @@ test('start: both tokens work: one administers, both enter, and the human is one
     assert.equal((await gateway.request('GET /admin/tokens', { token: gateway.humanToken() })).status, 403);
     const admin = await gateway.join('admin', { token: gateway.adminToken() });
     const human = await gateway.join('human', { token: gateway.humanToken() });
-    assert.deepEqual(human.welcome.payload.you.capabilities, ['mcp/*', 'chat', 'participant/status']);
+    assert.deepEqual(human.welcome.payload.you.capabilities, ['mcp/*', 'chat', 'participant/status', 'rule/accept', 'rule/add', 'rule/decline', 'rule/disable', 'rule/enable']);
     assert.deepEqual(admin.welcome.payload.you.capabilities,
         ['mcp/*', 'chat', 'participant/status', 'capability/*', 'participant/*', 'topic/*']);
     assert.equal(human.welcome.payload.you.moot.type, 'human');
