@@ -31,7 +31,7 @@ test('start: both tokens work: one administers, both enter, and the human is one
     const human = await gateway.join('human', { token: gateway.humanToken() });
     assert.deepEqual(human.welcome.payload.you.capabilities, ['mcp/*', 'chat', 'participant/status', 'rule/accept', 'rule/add', 'rule/decline', 'rule/disable', 'rule/enable']);
     assert.deepEqual(admin.welcome.payload.you.capabilities,
-        ['mcp/*', 'chat', 'participant/status', 'capability/*', 'participant/*', 'topic/*']);
+        ['mcp/*', 'chat', 'participant/status', 'capability/*', 'participant/*', 'topic/*', 'rule/*']);
     assert.equal(human.welcome.payload.you.moot.type, 'human');
     await gateway.stop();
 });
