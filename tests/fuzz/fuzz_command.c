@@ -21,15 +21,30 @@ static bool is_object(struct str text)
            span.type == JSON_OBJECT;
 }
 
+/* A whole rule, or the name of one; and a few words where it is accepted. */
+static bool is_sound_rule(const struct rule_change *change)
+{
+    bool is_whole = change->verb == RULE_SUGGEST || change->verb == RULE_ADD;
+
+    if (change->id.len < 1 || change->id.len > RULE_ID ||
+        (change->rule != NULL) != is_whole || change->is_by_human)
+        return false;
+    if (is_whole && (!change->rule->arguments || change->rule->topic.len == 0))
+        return false;
+    return change->verb == RULE_ACCEPT || (!change->narrow && !change->budget &&
+                                           !change->expires_ms && !change->is_shadow);
+}
+
 static bool is_sound(const struct command *command)
 {
-    bool has_target =
-        command->verb != COMMAND_SET_TOPIC && command->verb != COMMAND_RULE;
+    bool has_target = command->verb != COMMAND_SET_TOPIC && command->verb != COMMAND_RULE;
 
     if ((command->target.len > 0) != has_target || command->target.len > ENVELOPE_MAX_ID)
         return false;
     if (command->capabilities.count > COMMAND_MAX_CAPABILITIES ||
         capset_check(command->capabilities, NULL, NULL))
+        return false;
+    if (command->verb == COMMAND_RULE && !is_sound_rule(&command->rule))
         return false;
     if (command->expires_ms && command->expires_ms <= WALL_MS)
         return false;
