@@ -36,6 +36,7 @@ enum field {
     FIELD_PAYLOAD,
     FIELD_EXPIRES,
     FIELD_EDITED,
+    FIELD_RULE,
     FIELD_COUNT,
 };
 
@@ -51,6 +52,7 @@ static const struct str names[FIELD_COUNT] = {
     [FIELD_PAYLOAD]     = S("payload"),
     [FIELD_EXPIRES]     = S("expires_at"),
     [FIELD_EDITED]      = S("edited"),
+    [FIELD_RULE]        = S("rule"),
 };
 
 #define AT(member) offsetof(struct envelope, member)
@@ -70,6 +72,7 @@ static const struct {
     [FIELD_PAYLOAD]     = { FORM_OBJECT, true,  0, 0,               AT(payload) },
     [FIELD_EXPIRES]     = { FORM_ANY,    false, 0, 0,               AT(expires_at) },
     [FIELD_EDITED]      = { FORM_ANY,    false, 0, 0,               AT(edited) },
+    [FIELD_RULE]        = { FORM_TOKEN,  false, 1, ENVELOPE_MAX_ID, AT(rule) },
 };
 #undef AT
 /* clang-format on */

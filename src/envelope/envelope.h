@@ -29,6 +29,7 @@ struct envelope {
     struct str from;
     struct str ts; /* ptr NULL when absent, like the next two */
     struct str correlation_id;
+    struct str rule; /* that lets a proposal through (fulfilments) */
     struct str kind_text;
     struct kind kind; /* filled by kind_parse in admission, not by the scan; in slash
                        * spelling, whatever the dialect of the text */

@@ -63,6 +63,7 @@ static void expect_same(const struct envelope *a, const struct envelope *b)
     expect(str_eq(a->payload.text, b->payload.text));
     expect(str_eq(a->expires_at.text, b->expires_at.text));
     expect(str_eq(a->edited.text, b->edited.text));
+    expect(str_eq(a->rule, b->rule));
     expect(a->to_count == b->to_count);
     for (size_t i = 0; i < a->to_count; i++)
         expect(str_eq(a->to[i], b->to[i]));

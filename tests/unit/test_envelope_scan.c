@@ -41,7 +41,8 @@ TEST(d7_the_fields_of_an_envelope_are_found)
                         "\"protocol\":\"mcpx/v0.1\",\"id\":\"i\",\"from\":\"f\","
                         "\"to\":[\"a\",\"b\\u0063\"],\"ts\":\"2025-08-26T14:00:00Z\","
                         "\"correlation_id\":\"c\",\"payload\":{\"a\":[1]},"
-                        "\"expires_at\":12,\"edited\":true}\r\n");
+                        "\"expires_at\":12,\"edited\":true,"
+                        "\"rule\":\"r-\\u0031\"}\r\n");
 
     CHECK_INT(scan(text), OK);
     CHECK_STR(env.text, text);
@@ -56,6 +57,7 @@ TEST(d7_the_fields_of_an_envelope_are_found)
     CHECK_INT(env.expires_at.type, JSON_NUMBER);
     CHECK_STR(env.expires_at.text, S("12"));
     CHECK_INT(env.edited.type, JSON_TRUE);
+    CHECK_STR(env.rule, S("r-1"));
     CHECK_INT(env.to_count, 2);
     CHECK_STR(env.to[0], S("a"));
     CHECK_STR(env.to[1], S("bc"));
@@ -73,6 +75,7 @@ TEST(d7_what_is_optional_may_be_absent)
     CHECK(env.correlation_id.ptr == NULL);
     CHECK(env.expires_at.text.ptr == NULL);
     CHECK(env.edited.text.ptr == NULL);
+    CHECK(env.rule.ptr == NULL);
     CHECK(env.to == NULL);
     CHECK_INT(env.to_count, 0);
     CHECK(!envelope_names(&env, S("alice")));
@@ -173,6 +176,12 @@ static const struct {
     { "expires_at", "null", OK },
     { "expires_at", "\"soon\"", OK },
     { "edited", "\"perhaps\"", OK },
+    { "rule", "\"r-1\"", OK },
+    { "rule", "\"\"", ERR_MALFORMED_ENVELOPE },
+    { "rule", "null", ERR_MALFORMED_ENVELOPE },
+    { "rule", "[\"r-1\"]", ERR_MALFORMED_ENVELOPE },
+    { "rule", "\"r\\u0000\"", ERR_MALFORMED_ENVELOPE },
+    { "rules", "\"r-1\"", OK },
     { "x", "null", OK },
     { "", "null", OK },
 };
@@ -357,6 +366,7 @@ TEST(d8_a_name_given_twice_is_refused_known_or_not)
         { S(HEAD ",\"kind\":\"chat\"}"), S("kind") },
         { S(HEAD ",\"payload\":{}}"), S("payload") },
         { S(HEAD ",\"to\":[],\"to\":[]}"), S("to") },
+        { S(HEAD ",\"rule\":\"a\",\"rule\":\"a\"}"), S("rule") },
         { S(HEAD ",\"protocol\":\"mcpx/v0.1\"}"), S("protocol") },
         { S(HEAD ",\"protocol\":\"other\"}"), S("protocol") },
         { S(HEAD ",\"x\":1,\"x\":1}"), S("x") },
@@ -395,6 +405,12 @@ TEST(d8_a_name_that_only_folds_to_a_known_one_is_refused)
         S("PAYLOAD"),
         S("Expires_At"),
         S("Edited"),
+        S("Rule"),
+        S("r\\u0075le"),
+        S("r\xef\xbd\x95le"), /* fullwidth u */
+        S("\xe1\xb5\xa3ule"), /* subscript r */
+        S("rul\xe2\x80\x8b"
+          "e"),
         S("expires\xef\xbc\xbf"
           "at"),
         S("Correlation_ID"),
