@@ -366,7 +366,8 @@ static bool changes_state(const struct admission *a)
     case EFFECT_FULFIL:
     case EFFECT_REJECT:
     case EFFECT_WITHDRAW:
-    case EFFECT_APPROVE: return true;
+    case EFFECT_APPROVE:
+    case EFFECT_OBJECT: return true;
     case EFFECT_NONE:
     case EFFECT_REQUEST:
     case EFFECT_ANSWER: break;

@@ -7,6 +7,7 @@
 /* What ledger_decide() found out, for ledger_enter(). */
 struct ledger_verdict {
     struct str reason;  /* why it was rejected or withdrawn */
+    struct str rule;    /* that lets the fulfilment through; "": none */
     struct str edited;  /* what the fulfilment changed, as JSON; "": nothing */
     struct str profile; /* the sender's */
     bool is_human;

@@ -266,6 +266,44 @@ static enum err decide_fulfilment(const struct ledger *ledger, const struct enve
     return err;
 }
 
+/* A rule lets through what was proposed and nothing else, whatever the mode is; and it
+ * approves nothing: where approvals are needed, they are people's. */
+static enum err check_by_rule(const struct ledger *ledger, const struct envelope *env,
+                              const struct proposal *proposal,
+                              struct ledger_problem *problem)
+{
+    struct approval_needs needs = needs_of(ledger, proposal->subject);
+
+    if (is_own(proposal, env))
+        return state_problem(proposal, "nobody fulfils his own proposal", problem);
+    if (proposal->state != PROPOSAL_OPEN)
+        return state_problem(proposal, "the proposal is no longer open", problem);
+    if (env->edited.text.ptr)
+        return state_problem(proposal, "what a rule lets through nobody edits", problem);
+    if (!approval_is_needed(&needs))
+        return OK;
+    problem->needed = needs.quorum;
+    problem->given = approvals_given(&proposal->approvals, &needs);
+    return state_problem(proposal, "it needs approvals, and a rule gives none", problem);
+}
+
+static enum err decide_by_rule(const struct ledger *ledger, const struct envelope *env,
+                               struct arena *arena, struct ledger_effect *effect,
+                               struct ledger_problem *problem)
+{
+    const struct proposal *proposal = effect->proposal;
+    enum err err = check_by_rule(ledger, env, proposal, problem);
+
+    if (err)
+        return err;
+    effect->verdict->rule = env->rule;
+    if (str_eq(env->kind.context, proposal->kind.context))
+        return decide_arguments(env, false, arena, effect, problem);
+    problem->field = S("kind");
+    problem->what = "not what was proposed";
+    return ERR_ARGUMENT_MISMATCH;
+}
+
 /* --- ending otherwise --- */
 
 /* Why, where the payload says it in words. */
@@ -288,6 +326,11 @@ static struct str reason_of(const struct envelope *env, struct arena *arena)
     return utf8_cut(text, APPROVAL_REASON);
 }
 
+struct str ledger_reason(const struct ledger_effect *effect)
+{
+    return effect->verdict ? effect->verdict->reason : S("");
+}
+
 enum err ledger_decide(struct ledger *ledger, const struct envelope *env,
                        const struct decider *who, struct arena *arena,
                        struct ledger_effect *effect, struct ledger_problem *problem)
@@ -300,7 +343,14 @@ enum err ledger_decide(struct ledger *ledger, const struct envelope *env,
     *effect->verdict =
         (struct ledger_verdict){ .profile = who->profile, .is_human = who->is_human };
     if (effect->type == EFFECT_FULFIL)
-        return decide_fulfilment(ledger, env, who, arena, effect, problem);
+        return env->rule.ptr
+                   ? decide_by_rule(ledger, env, arena, effect, problem)
+                   : decide_fulfilment(ledger, env, who, arena, effect, problem);
+    if (effect->type == EFFECT_OBJECT && !who->is_human)
+        return state_problem(effect->proposal,
+                             "the proposal is no longer open; only a human objects to "
+                             "what a rule let through",
+                             problem);
     if (effect->type == EFFECT_NONE && env->kind.type == KIND_APPROVE)
         decide_approval(ledger, env, who, effect);
     else

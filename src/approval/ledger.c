@@ -65,19 +65,20 @@ static struct str keep(char **at, struct str s)
 /* How one ended; nobody decides that it expires. */
 struct ending {
     enum proposal_state state;
-    struct str by, reason;
+    struct str by, reason, rule;
     struct str edited;
     uint64_t at_ms;
 };
 
 static void keep_ending(struct proposal *proposal, const struct ending *ending)
 {
-    char *at = xmalloc(ending->by.len + ending->reason.len + 1);
+    char *at = xmalloc(ending->by.len + ending->reason.len + ending->rule.len + 1);
 
     free(proposal->verdict);
     proposal->verdict = at;
     proposal->by = keep(&at, ending->by);
     proposal->reason = keep(&at, ending->reason);
+    proposal->rule = keep(&at, ending->rule);
     proposal->decided_ms = ending->at_ms;
     proposal->state = (uint8_t)ending->state;
 }
@@ -301,6 +302,13 @@ static enum err judge_request(struct ledger *ledger, const struct envelope *env,
     return OK;
 }
 
+/* What a rule has let through can still be objected to. */
+static bool is_objection(const struct envelope *env, const struct proposal *proposal)
+{
+    return env->kind.type == KIND_REJECT && proposal->state == PROPOSAL_FULFILLED &&
+           proposal->rule.len > 0;
+}
+
 /* mcp/withdraw, mcp/reject and mcp/approve name an open proposal. */
 static enum err judge_decision(struct ledger *ledger, const struct envelope *env,
                                uint64_t wall_ms, struct ledger_effect *ret,
@@ -311,7 +319,7 @@ static enum err judge_decision(struct ledger *ledger, const struct envelope *env
 
     if (!proposal)
         return state_problem(NULL, "no such proposal is known here", problem);
-    if (proposal->state != PROPOSAL_OPEN)
+    if (proposal->state != PROPOSAL_OPEN && !is_objection(env, proposal))
         return state_problem(proposal, "the proposal is no longer open", problem);
     if (env->kind.type == KIND_WITHDRAW && !is_own)
         return state_problem(proposal, "only the proposer withdraws", problem);
@@ -323,7 +331,7 @@ static enum err judge_decision(struct ledger *ledger, const struct envelope *env
     if (env->kind.type == KIND_WITHDRAW)
         ret->type = EFFECT_WITHDRAW;
     else if (env->kind.type == KIND_REJECT)
-        ret->type = EFFECT_REJECT;
+        ret->type = proposal->state == PROPOSAL_OPEN ? EFFECT_REJECT : EFFECT_OBJECT;
     return OK;
 }
 
@@ -552,6 +560,7 @@ static void restore_decisions(struct proposal *p, const struct proposal_past *pa
         keep_ending(p, &(struct ending){ .state = past->state,
                                          .by = past->by,
                                          .reason = past->reason,
+                                         .rule = past->rule,
                                          .at_ms = past->decided_ms });
 }
 
@@ -629,6 +638,7 @@ static void end_proposal(struct ledger *ledger, const struct envelope *env,
     ending.by = env->from;
     if (effect->verdict) {
         ending.reason = effect->verdict->reason;
+        ending.rule = effect->verdict->rule;
         ending.edited = effect->verdict->edited;
     }
     close_proposal(ledger, effect->proposal, &ending);
@@ -649,7 +659,8 @@ void ledger_enter(struct ledger *ledger, const struct envelope *env, struct str 
                   const struct ledger_effect *effect, uint64_t wall_ms)
 {
     switch (effect->type) {
-    case EFFECT_NONE: break;
+    case EFFECT_NONE:
+    case EFFECT_OBJECT: break;
     case EFFECT_PROPOSE:
         enter_proposal(ledger, env, text, effect->expires_ms, wall_ms);
         break;

@@ -96,6 +96,7 @@ struct ledger_effect {
         EFFECT_REJECT,
         EFFECT_WITHDRAW,
         EFFECT_APPROVE,
+        EFFECT_OBJECT, /* a person's no to what a rule has let through: it stays so */
     } type;
     struct proposal *proposal;      /* fulfilled, rejected, withdrawn or spoken of */
     struct request *request;        /* answered */
@@ -131,7 +132,8 @@ struct decider {
 };
 
 /* Does what an envelope says of a proposal count, and may it be fulfilled so? What is
- * needed to enter it goes into the arena. ERR_PROPOSAL_STATE, ERR_ARGUMENT_MISMATCH,
+ * needed to enter it goes into the arena. Where it names a rule, all is judged but that:
+ * is there one, and does it hold for this? ERR_PROPOSAL_STATE, ERR_ARGUMENT_MISMATCH,
  * ERR_MALFORMED_ENVELOPE (edited), ERR_KIND_PAYLOAD_MISMATCH, ERR_TOO_LARGE. */
 enum err ledger_decide(struct ledger *ledger, const struct envelope *env,
                        const struct decider *who, struct arena *arena,
@@ -141,6 +143,9 @@ enum err ledger_decide(struct ledger *ledger, const struct envelope *env,
  * else? Compared by meaning (approval/binding.h). */
 bool ledger_is_as_proposed(const struct proposal *proposal,
                            const struct envelope *request);
+
+/* Why it is rejected, or withdrawn, as ledger_decide() has found it; "": in no words. */
+struct str ledger_reason(const struct ledger_effect *effect);
 
 /* Are payloads of proposals, and of what fulfils them, looked into here? Then they must
  * pass the strict check (D21) before. */

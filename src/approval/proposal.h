@@ -33,9 +33,10 @@ struct proposal {
     uint64_t created_ms; /* wall clock */
     uint64_t expires_ms;
     struct approvals approvals; /* those that counted when they were given */
-    char *verdict;              /* the next two stand in it; NULL: nobody decided */
+    char *verdict;              /* the next ones stand in it; NULL: nobody decided */
     struct str by;
     struct str reason;
+    struct str rule;     /* that let it through; "": none, people did */
     struct str edited;   /* what a fulfilment changed, as JSON; while `changed` is told */
     uint64_t decided_ms; /* 0: it is open */
     uint8_t state;
@@ -56,6 +57,7 @@ struct proposal_past {
     struct str subject; /* "": what the kind says */
     struct str by;      /* closed ones */
     struct str reason;
+    struct str rule;
     uint64_t decided_ms;
     const struct approver *approvals;
     size_t approval_count;

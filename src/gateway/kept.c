@@ -216,7 +216,7 @@ enum err kept_read_strike(const struct kept_text *text, struct arena *arena,
 
 /* The envelope is a string: so its bytes stay what they are. */
 struct proposal_item {
-    struct str envelope, state, id, proposer, kind, subject, by, reason;
+    struct str envelope, state, id, proposer, kind, subject, by, reason, rule;
     const struct json *approvals;
     uint64_t created, expires, decided;
 };
@@ -227,6 +227,7 @@ static const struct json_field proposal_fields[] = {
     F(proposer, JSON_OPTIONAL), F(kind, JSON_OPTIONAL),    F(subject, JSON_OPTIONAL),
     F(by, JSON_OPTIONAL),       F(reason, JSON_OPTIONAL),  F(approvals, JSON_OPTIONAL),
     F(created, JSON_REQUIRED),  F(expires, JSON_REQUIRED), F(decided, JSON_OPTIONAL),
+    F(rule, JSON_OPTIONAL),
 };
 #undef F
 
@@ -292,6 +293,7 @@ void kept_write_proposal(const struct proposal *proposal, struct buf *out)
             put_text(&w, S("subject"), proposal->subject);
         put_text(&w, S("by"), proposal->by);
         put_text(&w, S("reason"), proposal->reason);
+        put_text(&w, S("rule"), proposal->rule);
         put_some(&w, S("decided"), proposal->decided_ms);
     }
     write_approvals(&proposal->approvals, &w);
@@ -356,7 +358,8 @@ static enum err read_approvals(const struct json *list, struct arena *arena,
 static enum err read_ending(const struct proposal_item *item, struct proposal_past *past)
 {
     if (item->by.len > ENVELOPE_MAX_ID || item->reason.len > APPROVAL_REASON ||
-        item->decided > LAST_MS || item->subject.len > KIND_MAX_BYTES)
+        item->rule.len > ENVELOPE_MAX_ID || item->decided > LAST_MS ||
+        item->subject.len > KIND_MAX_BYTES)
         return ERR_INVALID;
     past->subject = item->subject;
     past->id = item->id;
@@ -364,8 +367,11 @@ static enum err read_ending(const struct proposal_item *item, struct proposal_pa
     past->kind = item->kind;
     past->by = item->by;
     past->reason = item->reason;
+    past->rule = item->rule;
     past->decided_ms = item->decided;
-    return read_state(item, &past->state);
+    if (read_state(item, &past->state))
+        return ERR_INVALID;
+    return item->rule.len == 0 || past->state == PROPOSAL_FULFILLED ? OK : ERR_INVALID;
 }
 
 enum err kept_read_proposal(const struct kept_text *text, struct arena *arena,

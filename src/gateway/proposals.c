@@ -73,6 +73,8 @@ static void put_ending(const struct proposal *p, struct json_writer *w)
         json_put_str(w, S("by"), p->by);
     if (p->reason.len)
         json_put_str(w, S("reason"), p->reason);
+    if (p->rule.len)
+        json_put_str(w, S("rule"), p->rule);
 }
 
 static struct str state_of(const struct proposal *p)

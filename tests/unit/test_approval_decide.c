@@ -81,7 +81,7 @@ static struct decider who_is(const char *id)
 }
 
 struct note {
-    const char *id, *from, *kind, *about, *payload, *edited;
+    const char *id, *from, *kind, *about, *payload, *edited, *rule;
 };
 
 static enum err say(struct book *book, struct note note)
@@ -99,6 +99,8 @@ static enum err say(struct book *book, struct note note)
         buf_putf(&text, ",\"correlation_id\":\"%s\"", note.about);
     if (note.edited)
         buf_putf(&text, ",\"edited\":%s", note.edited);
+    if (note.rule)
+        buf_putf(&text, ",\"rule\":\"%s\"", note.rule);
     buf_putf(&text, ",\"kind\":\"%s\",\"payload\":%s}", note.kind,
              note.payload ? note.payload : "{}");
     kept = arena_str(&book->arena, buf_str(&text));
@@ -507,5 +509,147 @@ TEST(no_more_approvals_are_entered_than_are_bounded)
     }
     CHECK_INT(the(&book)->approvals.count, APPROVALS_MAX);
     CHECK_INT(fulfil(&book, "x1"), OK);
+    book_done(&book);
+}
+
+/* By a rule, whatever else is true of it. */
+static struct note use(const char *from)
+{
+    return (struct note){ .id = "r",
+                          .from = from,
+                          .kind = "mcp/request:tools/call:rm",
+                          .about = "p",
+                          .rule = "r-1",
+                          .payload = CALL("{\"f\":1.0}") };
+}
+
+TEST(a_rule_fulfils_what_was_proposed_and_nothing_else_in_every_mode)
+{
+    /* clang-format off */
+    static const struct { const char *from, *kind, *payload, *edited; enum err err; } cases[] = {
+        { "bot",   "mcp/request:tools/call:rm", CALL("{\"f\":1}"),    NULL,    OK },
+        { "bot",   "mcp/request:tools/call:rm", CALL("{\"f\":1e0}"),  NULL,    OK },
+        { "h1",    "mcp/request:tools/call:rm", CALL("{\"f\":1}"),    NULL,    OK },
+        { "agent", "mcp/request:tools/call:rm", CALL("{\"f\":1}"),    NULL,    ERR_PROPOSAL_STATE },
+        { "bot",   "mcp/request:tools/call:rm", CALL("{\"f\":2}"),    NULL,    ERR_ARGUMENT_MISMATCH },
+        { "bot",   "mcp/request:tools/call:rm", CALL("{}"),           NULL,    ERR_ARGUMENT_MISMATCH },
+        { "bot",   "mcp/request:tools/call:rm", CALL("{\"f\":1,\"g\":1}"), NULL, ERR_ARGUMENT_MISMATCH },
+        { "bot",   "mcp/request:tools/call:rm", CALL("{\"f\":1,\"f\":1}"), NULL, ERR_KIND_PAYLOAD_MISMATCH },
+        { "h1",    "mcp/request:tools/call:rm", CALL("{\"f\":1}"),    "true",  ERR_PROPOSAL_STATE },
+        { "h1",    "mcp/request:tools/call:rm", CALL("{\"f\":1}"),    "false", ERR_PROPOSAL_STATE },
+    };
+    /* clang-format on */
+    static const enum proposal_mode modes[] = { PROPOSALS_FREE, PROPOSALS_ONCE,
+                                                PROPOSALS_EXACT };
+
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        FOR_EACH_CASE(c, cases) {
+            struct note note = use(c->from);
+            struct book book;
+
+            note.kind = c->kind;
+            note.payload = c->payload;
+            note.edited = c->edited;
+            book_init(&book, modes[i], (struct approval_terms){});
+            CHECK_INT(propose(&book), OK);
+            CHECK_INT(say(&book, note), c->err);
+            CHECK_INT(the(&book)->state, c->err ? PROPOSAL_OPEN : PROPOSAL_FULFILLED);
+            CHECK_STR(the(&book)->rule, c->err ? S("") : S("r-1"));
+            CHECK_INT(the(&book)->approvals.count, 0);
+            /* Once, also where others may as often as they like. */
+            CHECK_INT(say(&book, use("bot")), c->err ? OK : ERR_PROPOSAL_STATE);
+            book_done(&book);
+        }
+    }
+}
+
+TEST(a_rule_names_the_tool_where_the_proposal_does_and_only_there)
+{
+    struct note note = use("bot");
+    struct book book;
+
+    book_init(&book, PROPOSALS_ONCE, (struct approval_terms){});
+    CHECK_INT(say(&book, (struct note){ .id = "p",
+                                        .from = "agent",
+                                        .kind = "mcp/proposal:tools/call",
+                                        .payload = CALL("{\"f\":1}") }),
+              OK);
+    CHECK_INT(say(&book, note), ERR_ARGUMENT_MISMATCH);
+    CHECK_STR(book.problem.field, S("kind"));
+    note.kind = "mcp/request:tools/call";
+    CHECK_INT(say(&book, note), OK);
+    book_done(&book);
+}
+
+TEST(where_approvals_are_needed_a_rule_is_none)
+{
+    struct str profile = S("lead");
+    struct approval_rule rows[] = { { .quorum = 1, .profiles = { &profile, 1 } } };
+    struct approval_terms terms[] = { { .quorum = 2 }, { .rules = rows, .count = 1 } };
+
+    CHECK_INT(pattern_new(S("mcp/proposal:tools/call:rm"), &rows[0].kind, NULL), OK);
+    FOR_EACH_CASE(t, terms) {
+        struct book book;
+
+        book_init(&book, PROPOSALS_ONCE, *t);
+        CHECK_INT(propose(&book), OK);
+        CHECK_INT(say(&book, use("bot")), ERR_PROPOSAL_STATE);
+        CHECK_INT(book.problem.needed, t->count ? 1 : 2);
+        CHECK_INT(book.problem.given, 0);
+        CHECK_INT(approve(&book, "l1"), OK);
+        CHECK_INT(approve(&book, "l2"), OK);
+        CHECK_INT(say(&book, use("bot")), ERR_PROPOSAL_STATE);
+        CHECK_INT(fulfil(&book, "bot"), OK);
+        CHECK_STR(the(&book)->rule, S(""));
+        book_done(&book);
+    }
+    pattern_free(rows[0].kind);
+}
+
+TEST(a_person_objects_to_what_a_rule_let_through_and_it_stays_fulfilled)
+{
+    struct note no = { .id = "d",
+                       .kind = "mcp/reject",
+                       .about = "p",
+                       .payload = "{\"reason\":\"not that\"}" };
+    struct book book;
+    size_t changes;
+
+    book_init(&book, PROPOSALS_ONCE, (struct approval_terms){});
+    CHECK_INT(propose(&book), OK);
+    CHECK_INT(say(&book, use("bot")), OK);
+    changes = book.changes;
+    no.from = "bot";
+    CHECK_INT(say(&book, no), ERR_PROPOSAL_STATE);
+    no.from = "agent";
+    CHECK_INT(say(&book, no), ERR_PROPOSAL_STATE);
+    no.from = "w1";
+    CHECK_INT(say(&book, no), OK);
+    CHECK_INT(book.effect.type, EFFECT_OBJECT);
+    CHECK_STR(ledger_reason(&book.effect), S("not that"));
+    no.from = "h1"; /* and another */
+    CHECK_INT(say(&book, no), OK);
+    CHECK_INT(the(&book)->state, PROPOSAL_FULFILLED);
+    CHECK_STR(the(&book)->by, S("bot"));
+    CHECK_INT(book.changes, changes);
+    no.kind = "mcp/approve";
+    CHECK_INT(say(&book, no), ERR_PROPOSAL_STATE);
+    no.kind = "mcp/withdraw";
+    no.from = "agent";
+    CHECK_INT(say(&book, no), ERR_PROPOSAL_STATE);
+    book_done(&book);
+}
+
+TEST(what_people_have_fulfilled_nobody_objects_to)
+{
+    struct book book;
+
+    book_init(&book, PROPOSALS_ONCE, (struct approval_terms){});
+    CHECK_INT(propose(&book), OK);
+    CHECK_INT(fulfil(&book, "h1"), OK);
+    CHECK_INT(
+        say(&book,
+            (struct note){ .id = "d", .from = "h2", .kind = "mcp/reject", .about = "p" }),
+        ERR_PROPOSAL_STATE);
     book_done(&book);
 }

@@ -54,6 +54,8 @@ struct model {
     bool is_known;
     enum proposal_state state;
     size_t proposer, arguments;
+    bool names_tool; /* in its kind */
+    bool is_by_rule;
     uint64_t expires_ms;
     unsigned approved; /* a bit for each of the people */
     size_t fulfilled;  /* how often this very proposal was */
@@ -122,6 +124,8 @@ static bool is_own(const struct model *m, size_t who)
 static enum err expect_decision(struct model *m, enum kind_type kind, size_t who)
 {
     let_expire(m);
+    if (m->is_known && m->is_by_rule && kind == KIND_REJECT)
+        return people[who].is.is_human && !is_own(m, who) ? OK : ERR_PROPOSAL_STATE;
     if (!m->is_known || m->state != PROPOSAL_OPEN)
         return ERR_PROPOSAL_STATE;
     if (kind == KIND_WITHDRAW) {
@@ -186,6 +190,24 @@ static enum err expect_fulfilment(struct model *m, size_t who, size_t arguments,
     m->state = PROPOSAL_FULFILLED;
     if (m->proposer != who && is_fit(who) && (quorum() > 1 || is_lead_needed()))
         m->approved |= 1U << who;
+    return OK;
+}
+
+/* Whatever the mode, once, and as it was proposed. */
+static enum err expect_use(struct model *m, size_t who, size_t arguments, bool is_edited)
+{
+    let_expire(m);
+    if (!m->is_known)
+        return OK; /* admission refuses it */
+    if (m->proposer == who || m->state != PROPOSAL_OPEN || is_edited || quorum() > 1 ||
+        is_lead_needed())
+        return ERR_PROPOSAL_STATE;
+    if (!m->names_tool || arguments != m->arguments)
+        return ERR_ARGUMENT_MISMATCH;
+    CHECK_INT(m->fulfilled, 0);
+    m->fulfilled++;
+    m->is_by_rule = true;
+    m->state = PROPOSAL_FULFILLED;
     return OK;
 }
 
@@ -278,6 +300,7 @@ static const char *const arguments_as[ARGUMENTS][2] = {
 static void step_propose(void)
 {
     size_t at = dice(IDS), who = dice(2), arguments = dice(ARGUMENTS);
+    bool names_tool = dice(2);
     struct model *m = &world.models[at];
     uint64_t expires_ms = world.wall_ms + world.settings.expiry_ms;
     enum kind_type effect;
@@ -294,13 +317,14 @@ static void step_propose(void)
                    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"%s\",\"from\":\"" STR_FMT
                    "\",\"kind\":\"mcp/proposal:tools/call%s\",\"payload\":{\"method\":"
                    "\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":%s}}}",
-                   id, STR_ARG(people[who].id), dice(2) ? ":t" : "",
+                   id, STR_ARG(people[who].id), names_tool ? ":t" : "",
                    arguments_as[arguments][0]);
     CHECK_INT(say(who, (struct str){ text, (size_t)len }, &effect), OK);
     *m = (struct model){ .is_known = true,
                          .state = PROPOSAL_OPEN,
                          .proposer = who,
                          .arguments = arguments,
+                         .names_tool = names_tool,
                          .expires_ms = expires_ms };
 }
 
@@ -331,18 +355,20 @@ static void step_decide(void)
 static void step_fulfil(void)
 {
     size_t at = dice(IDS), who = dice(COUNT(people)), arguments = dice(ARGUMENTS);
-    bool is_edited = dice(8) == 0;
+    bool is_edited = dice(8) == 0, is_by_rule = dice(3) == 0;
     struct model *m = &world.models[at];
-    enum err want = expect_fulfilment(m, who, arguments, is_edited);
+    enum err want = is_by_rule ? expect_use(m, who, arguments, is_edited)
+                               : expect_fulfilment(m, who, arguments, is_edited);
     enum kind_type effect;
     char text[512];
     int len = snprintf(text, sizeof(text),
                        "{\"protocol\":\"mcpx/v0.1\",\"id\":\"r%llu\",\"from\":\"" STR_FMT
-                       "\",\"correlation_id\":\"p%zu\"%s,\"kind\":\"mcp/request:tools/"
+                       "\",\"correlation_id\":\"p%zu\"%s%s,\"kind\":\"mcp/request:tools/"
                        "call:t\",\"payload\":{\"method\":\"tools/call\",\"params\":{"
                        "\"name\":\"t\",\"arguments\":%s}}}",
                        (unsigned long long)++world.number, STR_ARG(people[who].id), at,
-                       is_edited ? ",\"edited\":true" : "", arguments_as[arguments][1]);
+                       is_edited ? ",\"edited\":true" : "",
+                       is_by_rule ? ",\"rule\":\"r-1\"" : "", arguments_as[arguments][1]);
 
     CHECK_INT(say(who, (struct str){ text, (size_t)len }, &effect), want);
     if (!want)
@@ -436,6 +462,7 @@ static void check_one(size_t at)
     CHECK_INT(approvals_given(&p->approvals, &needs), given(m));
     CHECK_INT(p->has_human_approval, (m->approved & ~3U) != 0);
     CHECK_INT(p->envelope != NULL, m->state == PROPOSAL_OPEN);
+    CHECK_STR(p->rule, m->is_by_rule ? S("r-1") : S(""));
 }
 
 static void step(void)

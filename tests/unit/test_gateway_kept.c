@@ -155,6 +155,13 @@ TEST(proposals_are_read_as_they_were_written)
                                .reason = S("\"no\" \xc3\xbc"),
                                .decided_ms = 7,
                                .state = PROPOSAL_REJECTED };
+    struct proposal by_rule = { .id = S("q"),
+                                .proposer = S("bot"),
+                                .kind = { .text = S("mcp/proposal:x") },
+                                .by = S("orchestrator"),
+                                .rule = S("r-1"),
+                                .decided_ms = 7,
+                                .state = PROPOSAL_FULFILLED };
     struct approver approvers[] = {
         { .id = S("ann"), .profile = S("lead"), .at_ms = 8, .is_human = true },
         { .id = S("bot"), .at_ms = 9 },
@@ -193,6 +200,13 @@ TEST(proposals_are_read_as_they_were_written)
     CHECK_STR(kept.past.reason, S("\"no\" \xc3\xbc"));
     CHECK_INT(kept.past.decided_ms, 7);
     CHECK_INT(kept.past.approval_count, 0);
+    CHECK_STR(kept.past.rule, S(""));
+    buf_clear(&desk.value);
+    kept_write_proposal(&by_rule, &desk.value);
+    text = text_of(&desk, S("room"), 3);
+    CHECK_INT(kept_read_proposal(&text, &desk.arena, &kept), OK);
+    CHECK_INT(kept.past.state, PROPOSAL_FULFILLED);
+    CHECK_STR(kept.past.rule, S("r-1"));
     desk_done(&desk);
 }
 
@@ -331,6 +345,9 @@ TEST(proposals_that_cannot_have_been_written_here_are_refused)
         { ROOM, KEY, S("{\"created\":1,\"expires\":2,\"state\":\"rejected\",\"proposer\":\"b\",\"kind\":\"k\"}"), ERR_INVALID },
         { ROOM, KEY, S(CLOSED ",\"by\":\"" LONG "\"}"), ERR_INVALID },
         { ROOM, KEY, S(CLOSED ",\"decided\":253402300800000}"), ERR_INVALID },
+        { ROOM, KEY, S(CLOSED ",\"rule\":\"r-1\"}"), ERR_INVALID }, /* no rule rejects */
+        { ROOM, KEY, S("{\"created\":1,\"expires\":2,\"state\":\"fulfilled\",\"id\":\"p\",\"proposer\":\"b\",\"kind\":\"k\",\"rule\":\"r-1\"}"), OK },
+        { ROOM, KEY, S("{\"created\":1,\"expires\":2,\"state\":\"fulfilled\",\"id\":\"p\",\"proposer\":\"b\",\"kind\":\"k\",\"rule\":\"" LONG "\"}"), ERR_INVALID },
         { ROOM, KEY, S(CLOSED ",\"approvals\":[{\"id\":\"a\",\"at\":1}]}"), OK },
         { ROOM, KEY, S(CLOSED ",\"approvals\":[{\"id\":\"a\"}]}"), ERR_INVALID },
         { ROOM, KEY, S(CLOSED ",\"approvals\":[{\"id\":\"\",\"at\":1}]}"), ERR_INVALID },
