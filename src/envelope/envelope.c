@@ -296,8 +296,7 @@ static enum err read_field(struct reader *r, enum field field, struct envelope *
     void *to = (char *)ret + rules[field].offset;
 
     if (!span->text.ptr)
-        return rules[field].is_required ? complain(r, NULL, names[field], "is missing")
-                                        : OK;
+        return complain(r, NULL, names[field], "is missing");
     switch (rules[field].form) {
     case FORM_RAW:
         if (span->type != JSON_STRING)
@@ -379,7 +378,8 @@ static enum err read_envelope(struct reader *r, size_t max_depth, struct envelop
                            why_foreign(r));
     }
     for (size_t i = 0; !r->err && i < FIELD_COUNT; i++)
-        (void)read_field(r, (enum field)i, ret);
+        if (r->fields[i].text.ptr || rules[i].is_required)
+            (void)read_field(r, (enum field)i, ret);
     ret->raw_kind = r->fields[FIELD_KIND].text;
     return r->err;
 }
