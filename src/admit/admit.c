@@ -5,6 +5,7 @@
 
 #include "admit/command.h"
 #include "admit/govern.h"
+#include "admit/use.h"
 #include "envelope/strict.h"
 #include "envelope/translate.h"
 #include "policy/holding.h"
@@ -146,6 +147,8 @@ static enum err check_capability(struct admission *a, struct refusal *r)
 {
     enum verdict verdict;
 
+    if (a->env.rule.ptr)
+        return use_check_sender(a, r);
     if (!kind_needs_capability(&a->env.kind))
         return OK;
     verdict = capset_may(admission_capabilities(a), a->env.kind.text);
@@ -315,6 +318,7 @@ static struct str problem_part(const struct admission *a,
 {
     (void)refusal_set(r, err, problem->field, problem->what);
     r->at = offset_of(a, problem_part(a, problem));
+    r->rule = a->env.rule;
     r->state = problem->state;
     r->path = problem->path;
     r->needed = problem->needed;
@@ -339,7 +343,7 @@ static struct str problem_part(const struct admission *a,
     if (err)
         return err;
     err = ledger_decide(ledger, &a->env, &who, a->scratch, &a->effect, &problem);
-    return err ? refuse_problem(a, r, err, &problem) : OK;
+    return err ? refuse_problem(a, r, err, &problem) : use_judge(a, r);
 }
 
 static enum err check_ledger(struct admission *a, struct refusal *r)
@@ -350,7 +354,9 @@ static enum err check_ledger(struct admission *a, struct refusal *r)
 
     if (err)
         return refuse_problem(a, r, err, &problem);
-    return ledger_must_decide(&a->effect) ? decide(a, r) : OK;
+    if (ledger_must_decide(&a->effect))
+        return decide(a, r);
+    return a->env.rule.ptr ? use_refuse_loose(a, r) : OK;
 }
 
 /* Behind the ledger, which knows whether it fulfils a proposal. */
@@ -543,25 +549,31 @@ struct str admission_text(const struct admission *a, struct buf *space)
     return buf_str(space);
 }
 
+/* "grant:" and its id; in the scratch, else the first alone. */
+static struct str name_of(const struct admission *a, struct str prefix, struct str id)
+{
+    char *text = arena_alloc(a->scratch, prefix.len + id.len);
+
+    if (!text)
+        return prefix;
+    memcpy(text, prefix.ptr, prefix.len);
+    memcpy(text + prefix.len, id.ptr, id.len);
+    return (struct str){ text, prefix.len + id.len };
+}
+
 struct str admission_by(const struct admission *a)
 {
-    static const struct str prefix = S("grant:");
-    char *text;
-
+    if (a->env.rule.ptr)
+        return name_of(a, S("rule:"), a->env.rule);
     if (!kind_needs_capability(&a->env.kind))
         return S("");
     if (a->by)
         return capability_text(a->by);
     if (a->is_asked_for)
         return S("policy:ask");
-    if (!a->grant)
-        return capset_by(admission_capabilities(a), a->env.kind.text);
-    text = arena_alloc(a->scratch, prefix.len + a->grant->id.len);
-    if (!text)
-        return S("grant");
-    memcpy(text, prefix.ptr, prefix.len);
-    memcpy(text + prefix.len, a->grant->id.ptr, a->grant->id.len);
-    return (struct str){ text, prefix.len + a->grant->id.len };
+    if (a->grant)
+        return name_of(a, S("grant:"), a->grant->id);
+    return capset_by(admission_capabilities(a), a->env.kind.text);
 }
 
 struct str admission_kind(const struct admission *a)
@@ -603,5 +615,7 @@ enum err admit(struct admission *a, struct refusal *r)
         rights_use(a->room->rights, a->grant);
         a->has_sequel = true;
     }
+    if (a->rules)
+        use_enter(a);
     return OK;
 }

@@ -37,6 +37,7 @@ struct grant;
 struct identity;
 struct refusal;
 struct rights;
+struct rule_effect;
 struct rulebook;
 struct rulebook_problem;
 struct rulings;
@@ -114,6 +115,7 @@ struct admission {
     struct grant *grant;         /* what alone allows it, and may be used only so often */
     const struct capability *by; /* what allows it with this payload; NULL: whatever the
                                   * payload */
+    struct rule_effect *rules;   /* what it does to them, see use.h; NULL: nothing */
     uint64_t ticket; /* that it waits for, see struct topic_entry; 0: nothing */
 };
 
@@ -124,7 +126,7 @@ struct refusal {
     struct str field;
     struct str expected;        /* in that field; "" where there is nothing to say */
     size_t at;                  /* byte offset, malformed envelopes only */
-    uint64_t retry_after_ms;    /* rate_limited */
+    uint64_t retry_after_ms;    /* rate_limited; rule_state: used up for now */
     struct str rule;            /* concerned; "": none */
     const char *state;          /* of it, or of the proposal concerned, */
     size_t needed, given;       /* approvals that it lacks; needed 0: it does not, */
@@ -166,8 +168,8 @@ struct str admission_text(const struct admission *admission, struct buf *space);
 struct str admission_kind(const struct admission *admission);
 
 /* By what it is allowed: a capability as a text, or grant:ID for one that may be used
- * only so often, or policy:ask; "": it needs none. Borrowed from the set and the scratch
- * arena. */
+ * only so often, or rule:ID, or policy:ask; "": it needs none. Borrowed from the set and
+ * the scratch arena. */
 struct str admission_by(const struct admission *admission);
 
 /* The rights that decide: those of the connection, or of the poster. */

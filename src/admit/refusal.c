@@ -174,7 +174,7 @@ void refusal_write_details(const struct refusal *r, const struct admission *a,
         json_put_str(w, S("policy"), str_of(r->policy));
     if (r->propose_instead.len)
         json_put_str(w, S("propose_instead"), r->propose_instead);
-    if (r->err == ERR_RATE_LIMITED)
+    if (r->err == ERR_RATE_LIMITED || r->retry_after_ms)
         json_put_uint(w, S("retry_after_ms"), r->retry_after_ms);
     if (r->err == ERR_LOOP_GUARD) {
         json_put_uint(w, S("count"), r->count);
