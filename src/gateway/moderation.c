@@ -380,6 +380,8 @@ void moderation_carry_out(struct live_room *room, const struct admission *a,
 
     if (ledger_must_decide(&a->effect)) /* then its text stands in the log */
         proposals_announce(room);
+    if (a->rules)
+        rulebooks_follow(room, a);
     if (is_used_up)
         name_grant(room, a->grant, &name);
     if (a->command)

@@ -2,6 +2,7 @@
 #include "gateway/rulebooks.h"
 
 #include "admit/command.h"
+#include "admit/use.h"
 #include "base/log.h"
 #include "gateway/kept.h"
 #include "gateway/restore.h"
@@ -217,6 +218,17 @@ void rulebooks_carry_out(struct live_room *room, const struct admission *a)
     struct rule_change change = change_of(a);
 
     rulebooks_apply(room, &change, a->command->id);
+}
+
+void rulebooks_follow(struct live_room *room, const struct admission *a)
+{
+    if (a->rules->used.len)
+        rulebooks_keep(room, a->rules->used);
+    for (size_t i = 0; i < a->rules->suspend_count; i++) {
+        struct rule_change change = use_suspension(a, i);
+
+        rulebooks_apply(room, &change, a->rules->cause);
+    }
 }
 
 /* --- showing --- */

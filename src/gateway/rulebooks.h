@@ -19,6 +19,9 @@ enum { RULES_WEIGHT = 64 << 20 };
 enum err rulebooks_judge(const struct admission *a, struct refusal *refusal);
 void rulebooks_carry_out(struct live_room *room, const struct admission *a);
 
+/* What an envelope that was admitted does to rules (admit/use.h) is kept, and told. */
+void rulebooks_follow(struct live_room *room, const struct admission *a);
+
 /* A change that was judged is made, kept and told to the room. `cause`: the envelope that
  * brought it about; it stands in the log already, since what lies in topic_reserve()'s
  * place is lost. */
