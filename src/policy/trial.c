@@ -282,6 +282,19 @@ static void add_findings(struct trial *t, const struct capability *cap, struct n
     }
 }
 
+/* What is to be allowed: the kind; of what names a rule, that rules are used. */
+static struct str asked_for(const struct trial *t)
+{
+    return t->env.rule.ptr ? S("rule/use") : t->env.kind.text;
+}
+
+static bool allows(const struct trial *t, const struct capability *cap, bool is_limited)
+{
+    if (t->env.rule.ptr && (is_limited || capability_is_object(cap)))
+        return false; /* only a pattern does */
+    return capability_allows(cap, asked_for(t), t->env.payload, t->arena);
+}
+
 static void add_note(struct trial *t, const struct capability *cap, bool is_limited)
 {
     struct note *note = &t->notes[t->note_count++];
@@ -293,14 +306,14 @@ static void add_note(struct trial *t, const struct capability *cap, bool is_limi
     if (!remarks)
         return;
     note->allows =
-        policy_explain_pattern(capability_pattern(cap), t->env.kind.text, &t->reason);
+        policy_explain_pattern(capability_pattern(cap), asked_for(t), &t->reason);
     remarks[0] = (struct remark){ .reason = take_reason(t), .fits = note->allows };
     note->remarks = remarks;
     note->count = 1;
     if (note->allows)
         add_findings(t, cap, note, remarks);
     /* The verdict is that of the code which admission asks. */
-    note->allows = capability_allows(cap, t->env.kind.text, t->env.payload, t->arena);
+    note->allows = allows(t, cap, is_limited);
 }
 
 /* The first that allows it; patterns go before objects, and what may be used only so
@@ -380,7 +393,8 @@ static void weigh_capabilities(struct trial *t)
     add_notes(t, sender->capabilities, false);
     add_notes(t, sender->limited, true);
     deciding = find_deciding(t, false);
-    t->needs_strict = deciding && capability_text_is_object(deciding->capability);
+    t->needs_strict =
+        t->env.rule.ptr || (deciding && capability_text_is_object(deciding->capability));
     if (!deciding && is_asked_for(t)) {
         buf_put(&t->reason, S("none names it, but the request is allowed, and has to be "
                               "proposed here"));
@@ -388,12 +402,19 @@ static void weigh_capabilities(struct trial *t)
         end_step(t, "capability", OK);
         return;
     }
+    if (t->env.rule.ptr)
+        buf_put(&t->reason, S("rule/use, because it names a rule: "));
     put_weighed(t, deciding);
     end_step(t, "capability", deciding ? OK : ERR_CAPABILITY_VIOLATION);
 }
 
 static void check_capability(struct trial *t)
 {
+    if (t->env.rule.ptr && t->env.kind.type != KIND_REQUEST) {
+        buf_put(&t->reason, S("only a request that fulfils a proposal names a rule"));
+        end_step(t, "rule", ERR_RULE_STATE);
+        return;
+    }
     if (kind_needs_capability(&t->env.kind)) {
         weigh_capabilities(t);
         return;
@@ -411,6 +432,8 @@ static const char *why_strict(const struct trial *t)
         return "strict, as always in the dotted dialect: ";
     if (regime_governs(t->sender->regime) && t->env.kind.type == KIND_REQUEST)
         return "strict, as always where there is policy or a brake: ";
+    if (t->env.rule.ptr)
+        return "strict, because it names a rule: ";
     return t->needs_strict ? "strict, because a capability with `payload` decided: "
                            : NULL;
 }

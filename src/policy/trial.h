@@ -31,7 +31,7 @@ struct regime; /* regime.h */
 /* What else a server asks, which depends on what was said before and by whom. */
 #define TRIAL_NOT_JUDGED                                                            \
     "rates, the loop guard, a missing correlation_id, a repeated id, the state of " \
-    "proposals, the rules of grants, moderation and invitations"
+    "proposals and of rules, the rules of grants, moderation and invitations"
 
 /* On whose behalf, and where. */
 struct trial_sender {

@@ -106,3 +106,39 @@ TEST(what_may_be_used_only_so_often_is_asked_last_patterns_before_objects)
         buf_done(&out);
     }
 }
+
+#define WITH_RULE(kind)                                                                  \
+    S("{\"protocol\":\"mcpx/v0.1\",\"id\":\"1\",\"from\":\"e\",\"kind\":\"" kind         \
+      "\",\"rule\":\"r-1\",\"payload\":{\"method\":\"tools/call\",\"params\":{\"name\":" \
+      "\"x\"}}}")
+
+TEST(what_names_a_rule_asks_for_rule_use_as_a_pattern_and_for_nothing_else)
+{
+    /* clang-format off */
+    static const struct { struct str text, capability; bool is_limited; enum err err; const char *said; } cases[] = {
+        { WITH_RULE("mcp/request:tools/call:x"), S("rule/use"), false, OK, "capability   ok   rule/use, because it names a rule: allowed by \"rule/use\"" },
+        { WITH_RULE("mcp/request:tools/call:x"), S("rule/*"),   false, OK, "strict, because it names a rule: the payload says" },
+        { WITH_RULE("mcp/request:tools/call:x"), S("mcp/*"),    false, ERR_CAPABILITY_VIOLATION, "none that is held allows it" },
+        { WITH_RULE("mcp/request:tools/call:x"), S("rule/use"), true,  ERR_CAPABILITY_VIOLATION, "none that is held allows it" },
+        { WITH_RULE("mcp/request:tools/call:x"), S("{\"kind\":\"rule/use\",\"payload\":{\"method\":\"*\"}}"), false, ERR_CAPABILITY_VIOLATION, "none that is held" },
+        { WITH_RULE("mcp/request:tools/call:y"), S("rule/use"), false, ERR_KIND_PAYLOAD_MISMATCH, "validation   NO" },
+        { WITH_RULE("chat"),                     S("*"),        false, ERR_RULE_STATE, "rule         NO   only a request" },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct str_list list = { &c->capability, 1 };
+        struct trial_sender sender = { .id = S("e") };
+        struct arena arena;
+        struct buf out;
+
+        *(c->is_limited ? &sender.limited : &sender.capabilities) = list;
+        arena_init(&arena, 1 << 20);
+        buf_init(&out, 1 << 16);
+        CHECK_INT(trial_explain(c->text, &sender, &arena, &out), c->err);
+        CHECK_STR(strstr(buf_cstr(&out), c->said) ? str_of(c->said) : buf_str(&out),
+                  str_of(c->said));
+        buf_done(&out);
+        arena_done(&arena);
+    }
+}
