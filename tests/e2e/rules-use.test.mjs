@@ -6,12 +6,15 @@ import { test } from 'node:test';
 
 import { breakDisk, mendDisk, recorded } from './audit.mjs';
 import { envelope, expect, patience, person, startGateway } from './gateway.mjs';
+import { offering, sdkClient, textIn } from './mcp-room.mjs';
 
 const human = (id) => person(id, {
     type: 'human', capabilities: ['mcp/*', 'chat', 'topic/set', 'rule/add', 'rule/disable', 'rule/enable', 'rule/remove'],
 });
 const config = {
     limits: { rate_messages: 0 },
+    mcp: { room_tools: 'off' },
+    servers: { shelf: offering('shelf', { tools: ['look'] }, { topic: 'door' }) },
     topics: {
         named: {
             exact: { proposals: 'exact' }, free: { proposals: 'free' }, two: { quorum: 2 }, sure: { audit: 'required' },
@@ -21,7 +24,7 @@ const config = {
     tokens: [
         human('ann'), human('ben'), person('boss', { profile: 'admin' }),
         person('files', { type: 'service', capabilities: ['mcp/response:*', 'chat'] }),
-        person('bot', { capabilities: ['mcp/proposal:*', 'chat'] }), person('guy'),
+        person('bot', { capabilities: ['mcp/proposal:*', 'mcp/request:tools/list', 'mcp/response:*', 'chat'] }), person('guy'),
         person('orc', { profile: 'orchestrator' }), person('org', { profile: 'orchestrator' }),
         person('agent', { capabilities: ['mcp/*', 'rule/use', 'chat'] }),
     ],
@@ -262,6 +265,28 @@ test('rules in use', async (t) => {
         await it.passes('ann', 'mcp/request:tools/call:write', { to: ['files'], correlation_id: own, payload: payload('/srv/app/x') });
         assert.equal((await it.reject('ben', own)).error, 'proposal_state');
         await ann.close();
+    });
+
+    await t.test('what an MCP client asks for at the door comes back to it by a rule, and nobody names one there', async () => {
+        const it = await room({ name: 'door', more: { tool: 'look', to: 'shelf', arguments: {} } });
+        const [orc, ben] = await Promise.all(['orc', 'ben'].map((id) => gateway.join(id, { topic: 'door' })));
+        const client = await sdkClient(gateway, 'bot', { topic: 'door' });
+
+        await client.shows('look');
+        const answer = client.call('look');
+        const proposal = await expect(orc, ({ kind }) => kind === 'mcp/proposal:tools/call:look');
+        const { from: proposer, id: about, to, payload: { method, params } } = proposal;
+        assert.equal(proposer, 'bot');
+        const sent = envelope('orc', 'mcp/request:tools/call:look', { to, correlation_id: about, rule: it.id, payload: { jsonrpc: '2.0', id: 1, method, params } });
+        orc.send(sent);
+        await expect(ben, ({ id }) => id === sent.id);
+        ben.send(envelope('ben', 'mcp/reject', { correlation_id: about, payload: {} })); // too late for this one
+        assert.match(textIn(await answer), /look/);
+        assert.equal((await it.held()).uses, 1);
+        assert.equal((await expect(ben, ({ kind }) => kind === 'system/rule')).payload.state, 'suspended');
+        const other = await sdkClient(gateway, 'orc', { topic: 'door' }); // holds rule/use, and no call is one
+        await assert.rejects(async () => { const { isError } = await other.call('look', { rule: it.id }); assert.ok(!isError); });
+        await Promise.all([client.close(), other.close(), orc.close(), ben.close()]);
     });
 
     await t.test('what waits for the disk is spent once, and what cannot be recorded not at all', async () => {
