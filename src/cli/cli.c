@@ -29,6 +29,13 @@ static const struct cli_command *const recorded[] = {
     &cli_audit_search, &cli_audit_thread, &cli_audit_stats,
     &cli_audit_export, &cli_audit_verify, &cli_audit_head, &cli_audit_retention,
     &cli_audit_replay,
+};
+
+static const struct cli_command *const ruling[] = {
+    &cli_rules_list, &cli_rules_show, &cli_rules_explain,
+    &cli_rules_accept, &cli_rules_decline,
+    &cli_rules_enable, &cli_rules_disable, &cli_rules_remove,
+    &cli_rules_export, &cli_rules_import, &cli_rules_suggest,
     &cli_rules_learn, &cli_rules_test, &cli_rules_check,
 };
 
@@ -53,6 +60,7 @@ const struct cli_group cli_groups[] = {
     { "Take part in a topic", partaking, COUNT(partaking) },
     { "Seat MCP servers", seating, COUNT(seating) },
     { "Read the record", recorded, COUNT(recorded) },
+    { "Agree in advance", ruling, COUNT(ruling) },
     { "Run and administer", running, COUNT(running) },
 };
 /* clang-format on */

@@ -204,6 +204,7 @@ static const struct source {
     { "TOPIC", "", false, S("topics"), S("name") },
     { "PARTICIPANT", "/participants", true, S("participants"), S("id") },
     { "PROPOSAL", "/proposals", true, S("proposals"), S("id") },
+    { "RULE", "/rules", true, S("rules"), S("id") },
 };
 
 /* `prefix` is what stands before the value in the same word: "--topic=". */
@@ -375,7 +376,8 @@ static void complete_option(const struct typing *t)
     offer(t, S("--help"), "what this command does");
 }
 
-/* The name of argument number `at` in a usage: "TOPIC [PARTICIPANT] TOOL [OPTIONS]". */
+/* The name of argument number `at` in a usage: "TOPIC [PARTICIPANT] TOOL [OPTIONS]". One
+ * that ends with dots is all the rest. */
 static struct str argument_name(const struct cli_command *command, size_t at)
 {
     struct str rest = str_of(command->usage);
@@ -388,6 +390,8 @@ static struct str argument_name(const struct cli_command *command, size_t at)
         if (str_starts(word, S("-")) || str_starts(word, S("(")) ||
             str_eq(word, S("OPTIONS")))
             break;
+        if (str_ends(word, S("...")))
+            return str_slice(word, 0, word.len - 3);
         if (at-- == 0)
             return word;
     }

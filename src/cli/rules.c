@@ -126,7 +126,7 @@ static int read_options(const struct learn_options *o, struct learner_options *r
     return code;
 }
 
-static void put_json(struct buf *out, const struct rule_list *rules)
+void rules_put_json(struct buf *out, const struct rule_list *rules)
 {
     struct json_writer w;
 
@@ -141,7 +141,7 @@ static void put_json(struct buf *out, const struct rule_list *rules)
     buf_putc(out, '\n');
 }
 
-static void put_yaml(struct buf *out, const struct rule_list *rules)
+void rules_put_yaml(struct buf *out, const struct rule_list *rules)
 {
     buf_put(out, rules->count ? S("rules:\n") : S("rules: []\n"));
     for (size_t i = 0; i < rules->count; i++) {
@@ -189,9 +189,9 @@ static int suggest(const struct learning *l, const struct learn_options *o,
     if (learner_candidates(l->learner, now_ms, &arena, &rules))
         code = cli_fail("there is too much of it; ask for a --topic, or for less time");
     else if (o->json)
-        put_json(&out, &rules);
+        rules_put_json(&out, &rules);
     else
-        put_yaml(&out, &rules);
+        rules_put_yaml(&out, &rules);
     print(&out);
     if (!code)
         say(l, seen, rules.count);

@@ -11,6 +11,15 @@
  * reported, with its line and column. */
 int rules_load(const char *path, struct arena *arena, struct rule_list *ret);
 
+/* The arguments alone, from a file that has nothing else, or from one of a rule that is
+ * like this one in all the rest. */
+int rules_load_shape(const char *path, struct arena *arena, const struct rule *like,
+                     const struct shape **ret);
+
+/* As a file, in YAML, and as {"rules":[…]} on one line. */
+void rules_put_yaml(struct buf *out, const struct rule_list *rules);
+void rules_put_json(struct buf *out, const struct rule_list *rules);
+
 struct rules_record {
     struct audit_place place;
     const char *since, *topic; /* topic NULL: all */

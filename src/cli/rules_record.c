@@ -27,8 +27,57 @@ static int complain(struct config_problem *problem, const char *path)
     return CLI_FAILED;
 }
 
-static int read_rules(const char *path, struct str text, struct arena *arena,
-                      struct rule_list *ret)
+/* What is read from a file, once it is JSON. */
+struct wanted {
+    struct arena *arena;
+    struct rule_list *rules; /* all of it is rules, or NULL: */
+    const struct rule *like; /* it is the arguments of one like this */
+    const struct shape **shape;
+};
+
+/* Only arguments may be narrowed in the file of a rule. */
+static enum err read_less(struct str text, const struct wanted *w,
+                          struct rule_problem *wrong)
+{
+    const struct rule *like = w->like;
+    struct rule_list rules = {};
+    const struct rule *less;
+    enum err err = rules_read(text, w->arena, &rules, wrong);
+
+    if (err)
+        return err;
+    less = &rules.items[0];
+    if (rules.count != 1 || !str_eq(less->topic, like->topic) ||
+        !str_eq(less->proposer, like->proposer) || !str_eq(less->method, like->method) ||
+        !str_eq(less->tool, like->tool) || !str_eq(less->to, like->to) ||
+        less->budget != like->budget || less->expires_ms != like->expires_ms) {
+        (void)snprintf(wrong->what, sizeof(wrong->what),
+                       "must be the same rule but for its arguments; --budget and "
+                       "--expires say the rest");
+        return ERR_INVALID;
+    }
+    *w->shape = less->arguments;
+    return OK;
+}
+
+static enum err read_text(struct str text, const struct wanted *w,
+                          struct rule_problem *wrong)
+{
+    const struct json *root, *list;
+    enum err err;
+
+    if (w->rules)
+        return rules_read(text, w->arena, w->rules, wrong);
+    err = json_parse(text, w->arena, &root, NULL);
+    if (err)
+        return err;
+    list = json_find(root, S("rules"));
+    if (list && list->type == JSON_ARRAY)
+        return read_less(text, w, wrong);
+    return shape_read(root, text, w->arena, w->shape, wrong);
+}
+
+static int read_document(const char *path, struct str text, const struct wanted *w)
 {
     struct config_problem problem = {};
     struct config_document document;
@@ -37,7 +86,7 @@ static int read_rules(const char *path, struct str text, struct arena *arena,
 
     if (err)
         return complain(&problem, path);
-    err = rules_read(buf_str(&document.json), arena, ret, &wrong);
+    err = read_text(buf_str(&document.json), w, &wrong);
     if (err) {
         problem.mark = config_document_mark(&document, wrong.at);
         (void)snprintf(problem.message, sizeof(problem.message), "%s",
@@ -47,7 +96,7 @@ static int read_rules(const char *path, struct str text, struct arena *arena,
     return err ? complain(&problem, path) : CLI_OK;
 }
 
-int rules_load(const char *path, struct arena *arena, struct rule_list *ret)
+static int load(const char *path, const struct wanted *w)
 {
     struct buf text;
     int code;
@@ -55,9 +104,20 @@ int rules_load(const char *path, struct arena *arena, struct rule_list *ret)
     buf_init(&text, CONFIG_FILE_MAX + 1);
     code = cli_read_file(path, &text);
     if (!code)
-        code = read_rules(path, buf_str(&text), arena, ret);
+        code = read_document(path, buf_str(&text), w);
     buf_done(&text);
     return code;
+}
+
+int rules_load(const char *path, struct arena *arena, struct rule_list *ret)
+{
+    return load(path, &(struct wanted){ .arena = arena, .rules = ret });
+}
+
+int rules_load_shape(const char *path, struct arena *arena, const struct rule *like,
+                     const struct shape **ret)
+{
+    return load(path, &(struct wanted){ .arena = arena, .like = like, .shape = ret });
 }
 
 /* --- the record --- */

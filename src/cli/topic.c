@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moot topic list | show | set: the topics of a gateway, and the brake of one. */
+/* moot topic list | show | set: the topics of a gateway; the brake and the rules of one.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -111,14 +112,18 @@ static size_t width_of_names(const struct json *list)
     return width;
 }
 
-static void put_row(struct buf *out, size_t width, struct str name, struct str here,
-                    struct str brake)
+struct row {
+    struct str name, here, brake, automation;
+};
+
+static void put_row(struct buf *out, size_t width, const struct row *row)
 {
-    size_t count = cell_put_cut(out, name, width);
+    size_t count = cell_put_cut(out, row->name, width);
 
     (void)cell_put(out, S(""), width + 2 - count);
-    (void)cell_put(out, here, sizeof("PARTICIPANTS") + 1);
-    plain_put(out, brake, PLAIN_LINE);
+    (void)cell_put(out, row->here, sizeof("PARTICIPANTS") + 1);
+    (void)cell_put(out, row->brake, sizeof("BRAKE") + 1);
+    plain_put(out, row->automation, PLAIN_LINE);
     buf_putc(out, '\n');
 }
 
@@ -130,10 +135,13 @@ static int put_list(struct buf *out, const struct json *root)
     if (!list || list->type != JSON_ARRAY)
         return cli_fail("the server's answer cannot be read");
     width = width_of_names(list);
-    put_row(out, width, S("TOPIC"), S("PARTICIPANTS"), S("BRAKE"));
+    put_row(out, width,
+            &(struct row){ S("TOPIC"), S("PARTICIPANTS"), S("BRAKE"), S("AUTOMATION") });
     JSON_FOREACH(topic, list)
-        put_row(out, width, text_of(topic, S("name")), text_of(topic, S("participants")),
-                text_of(topic, S("brake")));
+        put_row(
+            out, width,
+            &(struct row){ text_of(topic, S("name")), text_of(topic, S("participants")),
+                           text_of(topic, S("brake")), text_of(topic, S("automation")) });
     return CLI_OK;
 }
 
@@ -152,6 +160,10 @@ static int put_topic(struct buf *out, const struct json *root)
         { "brake",        S("brake") },
         { "  by",         S("brake_by") },
         { "  since",      S("brake_since") },
+        { "automation",   S("automation") },
+        { "  by",         S("automation_by") },
+        { "  since",      S("automation_since") },
+        { "rules",        S("rules") },
         { "policy rows",  S("policy") },
         { "participants", S("participants") },
         { "connections",  S("connections") },
@@ -178,27 +190,36 @@ static int show(void *fields, char **arguments, size_t count [[maybe_unused]])
     return answer(fields, &(struct question){ "GET", arguments[0], S("") }, put_topic);
 }
 
+static bool is_switch(const char *name)
+{
+    return strcmp(name, "brake") == 0 || strcmp(name, "automation") == 0;
+}
+
 static int set(void *fields, char **arguments, size_t count [[maybe_unused]])
 {
-    bool is_on = strcmp(arguments[2], "on") == 0;
+    const char *name = arguments[1], *value = arguments[2];
+    bool is_on = strcmp(value, "on") == 0;
+    char body[64];
+    int len;
 
-    if (strcmp(arguments[1], "brake") != 0)
-        return cli_fail("there is nothing called \"%s\" to be set; there is: brake",
-                        arguments[1]),
+    if (!is_switch(name))
+        return cli_fail("there is nothing called \"%s\" to be set; there are: brake and "
+                        "automation",
+                        name),
                CLI_USAGE;
-    if (!is_on && strcmp(arguments[2], "off") != 0)
-        return cli_fail("the brake is on or off, not \"%s\"", arguments[2]), CLI_USAGE;
+    if (!is_on && strcmp(value, "off") != 0)
+        return cli_fail("the %s is on or off, not \"%s\"", name, value), CLI_USAGE;
+    len = snprintf(body, sizeof(body), "{\"%s\":\"%s\"}", name, is_on ? "on" : "off");
     return answer(
         fields,
-        &(struct question){ "POST", arguments[0],
-                            is_on ? S("{\"brake\":\"on\"}") : S("{\"brake\":\"off\"}") },
+        &(struct question){ "POST", arguments[0], (struct str){ body, (size_t)len } },
         put_topic);
 }
 
 const struct cli_command cli_topic_list = {
     .name = "topic list",
     .usage = "[OPTIONS]",
-    .summary = "list the topics that are used now, and where the brake is on",
+    .summary = "list the topics that are used now, their brakes, and whether rules act",
     .options = options,
     .option_count = COUNT(options),
     .run = list,
@@ -208,7 +229,7 @@ const struct cli_command cli_topic_list = {
 const struct cli_command cli_topic_show = {
     .name = "topic show",
     .usage = "TOPIC",
-    .summary = "how a topic is, and whether its brake is on",
+    .summary = "how a topic is, whether its brake is on and its rules act",
     .options = options,
     .option_count = COUNT(options),
     .min_arguments = 1,
@@ -219,13 +240,16 @@ const struct cli_command cli_topic_show = {
 
 const struct cli_command cli_topic_set = {
     .name = "topic set",
-    .usage = "TOPIC brake on|off",
-    .summary = "put the brake of a topic on, or release it",
+    .usage = "TOPIC brake|automation on|off",
+    .summary = "put the brake of a topic on, or let no rule act there",
     .more =
-        "While it is on, what agents call there needs a proposal, and passes when a\n"
-        "person agrees. Lists, pings, notifications and answers go on. It holds over\n"
-        "restarts until it is released.\n\n"
-        "  moot topic set lobby brake on\n",
+        "While the brake is on, what agents call there needs a proposal, and passes\n"
+        "when a person agrees. Lists, pings, notifications and answers go on.\n\n"
+        "While automation is off, no rule of the topic acts: whatever a rule would let\n"
+        "through waits for a person. Nothing else changes.\n\n"
+        "Both hold over restarts.\n\n"
+        "  moot topic set lobby brake on\n"
+        "  moot topic set lobby automation off\n",
     .options = options,
     .option_count = COUNT(options),
     .min_arguments = 3,
