@@ -365,9 +365,9 @@ static bool is_agreed(const struct bringing *b)
     char question[64];
     size_t count;
 
+    buf_init(&out, TEXT_BYTES);
     if (b->verb != RULE_ADD || b->options->dry)
         return true;
-    buf_init(&out, TEXT_BYTES);
     count = put_preview(b, &out);
     (void)snprintf(question, sizeof(question),
                    count == 1 ? "\nLet it act?" : "\nLet these %zu rules act?", count);
@@ -419,7 +419,7 @@ static const struct cli_option suggest_table[] = { CLI_SESSION(struct bring_opti
 const struct cli_command cli_rules_import = {
     .name = "rules import",
     .usage = "TOPIC FILE [OPTIONS]",
-    .summary = "let the rules of a file act in a topic; says what became of each",
+    .summary = "let the rules of a file act in a topic",
     .more =
         "The file is one of `rules learn`, of `rules export`, or written by hand; - is\n"
         "standard input. At a terminal it shows what will act and asks. What is active\n"

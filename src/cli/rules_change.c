@@ -423,7 +423,7 @@ static const struct cli_option plain_table[] = { CLI_SESSION(struct change_optio
 const struct cli_command cli_rules_accept = {
     .name = "rules accept",
     .usage = "TOPIC RULE [OPTIONS]",
-    .summary = "let a suggested rule act, or all but",
+    .summary = "let a suggested rule act, or try it in shadow",
     .more =
         "At a terminal it shows what the rule allows and asks; elsewhere it does it.\n"
         "Only people accept rules, and nobody one about his own proposals. What is\n"
@@ -443,7 +443,7 @@ const struct cli_command cli_rules_accept = {
 const struct cli_command cli_rules_decline = {
     .name = "rules decline",
     .usage = "TOPIC RULE [REASON...]",
-    .summary = "say no to a suggested rule; it is not suggested again for 30 days",
+    .summary = "say no to a suggested rule, for 30 days",
     .options = reason_table,
     .option_count = COUNT(reason_table),
     .min_arguments = 1,
