@@ -174,7 +174,7 @@ static void put_yaml(struct buf *out, const struct room_rules *rules [[maybe_unu
                      const struct room_rule *one)
 {
     buf_put(out, S("rules:\n"));
-    rules_put_entry(out, one, clock_wall_ms());
+    rules_put_entry(out, one, clock_wall_ms(), progress_columns(STDOUT_FILENO));
 }
 
 static void put_json(struct buf *out, const struct room_rules *rules [[maybe_unused]],

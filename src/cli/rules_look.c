@@ -8,13 +8,15 @@
 #include "base/utf8.h"
 #include "cli/cell.h"
 #include "cli/rules_room.h"
+#include "tui/wrap.h"
 
 enum {
     TEXT_BYTES = 1 << 20,
     GAP = 2,
-    PROPOSER = 14, /* characters at most */
+    PROPOSER = 12, /* characters at most */
     WHAT = 16,     /* at least */
     DEEPER = 2,
+    NARROWEST = 20,
     MINUTE_TEXT = 16, /* "2026-11-16T11:20" */
     DAY_TEXT = 10,
     SECOND_MS = 1000,
@@ -420,6 +422,32 @@ void rules_put_words(struct buf *out, const struct room_rules *rules,
 
 /* --- as a file --- */
 
+/* Remarks go on below themselves, as remarks; what they are about stays as it is. */
+static void put_line(struct buf *out, struct str line, size_t columns)
+{
+    struct wrap wrap = { .columns = SIZE_MAX };
+    size_t deep = 0;
+    struct str part;
+
+    while (deep < line.len && line.ptr[deep] == ' ')
+        deep++;
+    if (deep == line.len || line.ptr[deep] != '#') {
+        buf_put(out, line);
+        buf_putc(out, '\n');
+        return;
+    }
+    while (deep < line.len && (line.ptr[deep] == '#' || line.ptr[deep] == ' '))
+        deep++;
+    wrap.rest = str_slice(line, deep, line.len);
+    if (columns > deep + NARROWEST)
+        wrap.columns = columns - deep;
+    while (wrap_next(&wrap, &part)) {
+        buf_put(out, str_slice(line, 0, deep));
+        buf_put(out, part);
+        buf_putc(out, '\n');
+    }
+}
+
 static void put_remarks(struct buf *out, struct str words)
 {
     while (words.len) {
@@ -429,14 +457,18 @@ static void put_remarks(struct buf *out, struct str words)
     }
 }
 
-void rules_put_entry(struct buf *out, const struct room_rule *one, uint64_t now_ms)
+void rules_put_entry(struct buf *out, const struct room_rule *one, uint64_t now_ms,
+                     size_t columns)
 {
-    CLEANUP(buf_done) struct buf words;
+    CLEANUP(buf_done) struct buf text, words;
+    struct str rest;
 
+    buf_init(&text, TEXT_BYTES);
     buf_init(&words, TEXT_BYTES);
-    rule_write_yaml(out, &one->rule);
+    rule_write_yaml(&text, &one->rule);
     put_witness(&words, &one->rule);
     if (one->changed_by.len || one->changed_ms) {
+        buf_put(&words, S("It became "));
         buf_put(&words, rule_state_name(one->rule.state));
         put_change(&words, one);
         buf_putc(&words, '\n');
@@ -444,5 +476,8 @@ void rules_put_entry(struct buf *out, const struct room_rule *one, uint64_t now_
     if (!rule_is_current(&one->rule, now_ms))
         buf_put(&words, S("It has expired.\n"));
     put_uses(&words, one);
-    put_remarks(out, buf_str(&words));
+    put_remarks(&text, buf_str(&words));
+    rest = buf_str(&text);
+    while (rest.len)
+        put_line(out, str_cut(&rest, '\n'), columns);
 }

@@ -46,8 +46,10 @@ struct str room_rules_short(const struct room_rules *rules, const struct room_ru
 void rules_put_table(struct buf *out, const struct room_rules *rules, uint64_t now_ms,
                      size_t columns);
 
-/* An entry of a file of rules; comments say what became of it. */
-void rules_put_entry(struct buf *out, const struct room_rule *one, uint64_t now_ms);
+/* An entry of a file of rules; remarks say what became of it. Those are broken where the
+ * terminal ends; 0: nowhere. */
+void rules_put_entry(struct buf *out, const struct room_rule *one, uint64_t now_ms,
+                     size_t columns);
 
 /* In words: what it covers, and whether it acts now, and why. Lines are broken where the
  * terminal ends; 0: nowhere. */

@@ -228,8 +228,9 @@ static void put_members(struct buf *out, const struct json *rule)
 {
     JSON_FOREACH(at, rule) {
         buf_put(out, at == rule->first ? S("  - ") : S("    "));
-        if (str_eq(at->key, S("arguments"))) {
-            buf_put(out, S("arguments:"));
+        if (at->type == JSON_OBJECT) { /* arguments, evidence */
+            buf_put(out, at->key);
+            buf_putc(out, ':');
             put_block(out, at);
         } else {
             put_key(out, at->key);

@@ -71,7 +71,7 @@ test('rules learn: what a person approved often is suggested, what others did is
     assert.match(stdout, /^rules:\n {2}# In room, bot may call write of files, 20 times an hour at most, until /);
     assert.match(stdout, /\n {4}tool: "write"\n/);
     assert.match(stdout, /\n {6}mode: \{ exactly: "w" \}\n {6}path: \{ under: "\/srv\/app", characters: "a-z 0-9 \.", max_bytes: 17, depth: 2, endings: \["\.c"\] \}\n/);
-    assert.match(stdout, /evidence: \{ approved: 20, beside: 1, days: 1, /);
+    assert.match(stdout, /\n {4}evidence:\n {6}approved: 20\n {6}beside: 1\n {6}days: 1\n/);
     assert.equal(stdout.match(/- id:/g).length, 1);
     fs.writeFileSync(at('rules.yaml'), stdout);
 

@@ -142,10 +142,10 @@ TEST(the_table_says_what_each_rule_is_in_eighty_columns)
     rules_put_table(&out, &rules, now(), 80);
     CHECK_STR(
         buf_str(&out),
-        S("ID        STATE      EXPIRES  USES/H   PROPOSER        WHAT\n"
-          "r-18b26c  suggested  29d      0/20     bot             write at files: mode=\"w..\n"
-          "r-28b26c  suspended  29d      20/20    bot             write at files: mode=\"w..\n"
-          "r-38b26c  active     expired  0/10000  a-proposer-w..  resources/read\n"));
+        S("ID        STATE      EXPIRES  USES/H   PROPOSER      WHAT\n"
+          "r-18b26c  suggested  29d      0/20     bot           write at files: mode=\"w\" ..\n"
+          "r-28b26c  suspended  29d      20/20    bot           write at files: mode=\"w\" ..\n"
+          "r-38b26c  active     expired  0/10000  a-proposer..  resources/read\n"));
     rest = buf_str(&out);
     while (rest.len)
         CHECK(utf8_count(str_cut(&rest, '\n')) <= 80);
@@ -279,12 +279,18 @@ TEST(a_rule_is_shown_as_a_file_that_can_be_read_again)
     read_book(BOOK("on", RULE("r-1", "suspended",
                               BY_ANN EVIDENCE ",\"uses\":2,\"reason\":\"two\\nlines\"")),
               &rules);
-    rules_put_entry(&out, &rules.items[0], now());
+    rules_put_entry(&out, &rules.items[0], now(), 0);
     CHECK(memmem(out.ptr, out.len, "    state: \"suspended\"\n", 23));
-    CHECK(str_ends(buf_str(&out),
-                   S("    # Those numbers are the word of orch, who brought it.\n"
-                     "    # suspended by ann, 2026-11-15 10:00 UTC: two\\nlines\n"
-                     "    # Used 2 times, 0 of 20 within this hour.\n")));
+    CHECK(
+        str_ends(buf_str(&out),
+                 S("    # Those numbers are the word of orch, who brought it.\n"
+                   "    # It became suspended by ann, 2026-11-15 10:00 UTC: two\\nlines\n"
+                   "    # Used 2 times, 0 of 20 within this hour.\n")));
+    buf_clear(&out);
+    rules_put_entry(&out, &rules.items[0], now(), 50);
+    CHECK(str_starts(buf_str(&out), S("  # In room, bot may call write of files, 20\n"
+                                      "  # times an hour at most, until 2026-12-16,\n"
+                                      "  # where\n  #   mode is")));
     buf_done(&out);
     room_rules_done(&rules);
 }
