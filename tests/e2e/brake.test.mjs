@@ -173,7 +173,7 @@ test('moot topic: list, show and set', async () => {
     const local = (...args) => moot(null, null, [...args, '--data', gateway.data]);
 
     assert.match((await local('topic', 'set', 'six', 'brake', 'on')).stdout, /^topic +six\nbrake +on\n {2}by +local\n {2}since +20/);
-    assert.match((await local('topic', 'list')).stdout, /^TOPIC +PARTICIPANTS +BRAKE\n(.*\n)*six +0 +on\n/);
+    assert.match((await local('topic', 'list')).stdout, /^TOPIC +PARTICIPANTS +BRAKE +AUTOMATION\n(.*\n)*six +0 +on +on\n/);
     assert.equal(JSON.parse((await local('topic', 'show', 'six', '--json')).stdout).brake_by, 'local');
     assert.match((await local('topic', 'set', 'six', 'brake', 'off')).stdout, /brake +off\n/);
     assert.deepEqual((await local('topic', 'set', 'six', 'brake', 'maybe')).status, 2);

@@ -288,9 +288,9 @@ TEST(a_rule_is_shown_as_a_file_that_can_be_read_again)
                    "    # Used 2 times, 0 of 20 within this hour.\n")));
     buf_clear(&out);
     rules_put_entry(&out, &rules.items[0], now(), 50);
-    CHECK(str_starts(buf_str(&out), S("  # In room, bot may call write of files, 20\n"
-                                      "  # times an hour at most, until 2026-12-16,\n"
-                                      "  # where\n  #   mode is")));
+    CHECK_STR(str_slice(buf_str(&out), 0, 100),
+              S("  # In room, bot may call write of files, 20 times\n"
+                "  # an hour at most, until 2026-12-16, where\n  # "));
     buf_done(&out);
     room_rules_done(&rules);
 }
