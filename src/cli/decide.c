@@ -639,6 +639,7 @@ static int decide(const struct decide_options *o, decide_fn act, char **argument
         .id = arguments[0],
         .act = act,
         .asks_owners = act != withdraw,
+        .may_object = act == reject,
     };
     struct session_plan plan = { .on_begin = decision_begin,
                                  .on_input = on_input,
@@ -732,6 +733,9 @@ const struct cli_command cli_reject = {
     .name = "reject",
     .usage = "TOPIC PROPOSAL [REASON...]",
     .summary = "say no to a proposal, or to a call that is to be authorized",
+    .more =
+        "A rule that would let the proposal through is suspended, and so is one that\n"
+        "has let it through already.\n",
     .options = reject_options,
     .option_count = COUNT(reject_options),
     .min_arguments = 1,

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/plain.h"
+#include "json/json.h"
 
 enum { ASK_MS = 5000 };
 
@@ -97,15 +98,70 @@ bool decision_find(struct session *session, struct moot_proposal *ret)
     return false;
 }
 
+/* --- objecting --- */
+
+/* Only the gateway knows what a rule has let through. */
+static void on_objected(struct moot *m [[maybe_unused]], void *user,
+                        const struct moot_outcome *outcome)
+{
+    struct session *session = user;
+    const struct decision *decision = session->user;
+    struct moot_proposal p;
+    struct buf out;
+
+    if (outcome->type == MOOT_REFUSED && strcmp(outcome->error, "proposal_state") == 0) {
+        (void)decision_find(session, &p); /* says why */
+    } else if (outcome->type != MOOT_SENT || session->options->json) {
+        session_end(session, session_report(session, outcome));
+    } else {
+        buf_init(&out, DECISION_REASON);
+        buf_put(&out, S("rejected "));
+        plain_put(&out, str_of(decision->id), PLAIN_LINE);
+        buf_put(&out, S(", too late to stop it; the rule that let it through is "
+                        "suspended\n"));
+        session_print(session, &out);
+        buf_done(&out);
+        session_end(session, CLI_OK);
+    }
+}
+
+static void object(struct session *session)
+{
+    const struct decision *decision = session->user;
+    struct json_writer w;
+    enum moot_err err;
+    struct buf payload;
+
+    buf_init(&payload, (size_t)8 * DECISION_REASON);
+    json_write_init(&w, &payload);
+    json_object_open(&w);
+    if (decision->reason.len)
+        json_put_str(&w, S("reason"), buf_str(&decision->reason));
+    json_object_close(&w);
+    err = moot_send(session->moot,
+                    &(struct moot_envelope){ .kind = "mcp/reject",
+                                             .payload = buf_cstr(&payload),
+                                             .correlation_id = decision->id,
+                                             .on_done = on_objected,
+                                             .user = session },
+                    NULL);
+    buf_done(&payload);
+    if (err)
+        session_end(session, session_fail(session, err));
+}
+
 static const char several[] = "is what several call theirs; --to says whose";
 
 static void act(struct session *session)
 {
     const struct decision *decision = session->user;
     struct moot_proposal p;
+    size_t count = find_known(session, &p);
 
-    if (find_known(session, &p) > 1)
+    if (count > 1)
         fail_with_id(session, several, CLI_USAGE);
+    else if (decision->may_object && (!count || (p.state == MOOT_FULFILLED && !p.owner)))
+        object(session);
     else if (decision_find(session, &p))
         decision->act(session, &p);
 }

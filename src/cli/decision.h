@@ -32,6 +32,7 @@ struct decision {
     const char *id;
     decide_fn act;
     bool asks_owners;     /* where it is not known here */
+    bool may_object;      /* where a rule has let it through */
     struct docket docket; /* who is asked */
     uint32_t timeout_ms;
     uint64_t valid_ms; /* --valid */

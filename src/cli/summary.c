@@ -600,14 +600,38 @@ static struct str raw_of(const struct json *object, const char *name)
     return value ? value->raw : S("?");
 }
 
-/* "the brake is on, by ann" */
+/* "the brake is on, by ann", "automation is off, by ann" */
 static void put_topic_news(struct page *page)
 {
-    put_in(page, page->ink->wait, "the brake");
+    bool is_brake = find(page, "brake");
+
+    put_in(page, page->ink->wait, is_brake ? "the brake" : "automation");
     put(page, " is ");
-    plain_put(page->out, json_text(find(page, "brake")), PLAIN_LINE);
+    plain_put(page->out, json_text(find(page, is_brake ? "brake" : "automation")),
+              PLAIN_LINE);
     put(page, ", by ");
     plain_put(page->out, json_text(find(page, "by")), PLAIN_LINE);
+}
+
+/* "the rule r-18b2 (bot: write) is suspended, by ann: it wrote too much" */
+static void put_rule_news(struct page *page)
+{
+    const struct json *tool = find(page, "tool");
+
+    put_in(page, page->ink->wait, "the rule ");
+    plain_put(page->out, json_text(find(page, "rule")), PLAIN_LINE);
+    put(page, " (");
+    plain_put(page->out, json_text(find(page, "proposer")), PLAIN_LINE);
+    put(page, ": ");
+    plain_put(page->out, json_text(tool ? tool : find(page, "method")), PLAIN_LINE);
+    put(page, ") is ");
+    plain_put(page->out, json_text(find(page, "state")), PLAIN_LINE);
+    put(page, ", by ");
+    plain_put(page->out, json_text(find(page, "by")), PLAIN_LINE);
+    if (json_text(find(page, "reason")).len) {
+        put(page, ": ");
+        put_first_line(page, json_text(find(page, "reason")));
+    }
 }
 
 /* "p1 has 1 of 2 approvals, now of ann", "p1 was rejected by ann: no" */
@@ -656,6 +680,7 @@ static bool put_system(struct page *page)
         { S("system/gap"), put_gap },
         { S("system/proposal"), put_proposal_news },
         { S("system/topic"), put_topic_news },
+        { S("system/rule"), put_rule_news },
     };
 
     for (size_t i = 0; page->payload && i < COUNT(rows); i++)
