@@ -146,6 +146,6 @@ bool rules_ask(struct str shown, const char *question, bool is_sure)
     buf_done(&out);
     if (!fgets(line, sizeof(line), stdin))
         return false;
-    word = str_trim(str_of(line));
+    word = str_trim(str_slice(str_of(line), 0, str_find(str_of(line), '\n', 0)));
     return str_ieq(word, S("y")) || str_ieq(word, S("yes"));
 }

@@ -184,7 +184,7 @@ test('less than suggested is a rule of its own', async () => {
     const bad = await narrow(shown.replace('budget: 20', 'budget: 30'));
     assert.deepEqual([bad.status, bad.stdout], [1, '']);
     assert.match(bad.stderr, /less\.yaml:.*must be the same rule but for its arguments; --budget and --expires say the rest/);
-    assert.match((await narrow('path: { under: / }\n')).stderr, /less\.yaml:1:.*must be a directory/);
+    assert.match((await narrow('path: { under: /, characters: a-z, max_bytes: 9 }\n')).stderr, /less\.yaml:1:.*must be a directory/);
 
     const done = await narrow(shown.replace('"/srv/app"', '"/srv/app/tests"'), '--budget', '2');
     const [, fresh] = /^(\S+) is active: it acts from now on\n(\S+) is declined: narrowed to that\n$/.exec(done.stdout);
