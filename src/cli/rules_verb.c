@@ -101,6 +101,21 @@ static void put_incapable(struct buf *out, const struct rules_refusal *r)
                      : S("; --token-file takes the token of somebody who may"));
 }
 
+/* "narrow: is not within what was suggested"; the gateway names a member of the payload,
+ * which nobody has seen. */
+static void put_message(struct buf *out, struct str message)
+{
+    static const struct str inside[] = { S("`payload.rule."), S("`payload.") };
+    size_t end = str_find(message, '`', 1);
+
+    for (size_t i = 0; i < COUNT(inside); i++)
+        if (str_starts(message, inside[i]) && end < message.len) {
+            plain_put(out, str_slice(message, inside[i].len, end), PLAIN_LINE);
+            message = str_slice(message, end + 1, message.len);
+        }
+    plain_put(out, message, PLAIN_LINE);
+}
+
 void rules_put_refusal(struct buf *out, const struct rules_refusal *r)
 {
     if (strcmp(r->error, "capability_violation") == 0) {
@@ -115,7 +130,7 @@ void rules_put_refusal(struct buf *out, const struct rules_refusal *r)
     } else if (strcmp(r->error, "rule_state") != 0 || !put_hint(out, r)) {
         plain_put(out, r->id, PLAIN_LINE);
         buf_putf(out, " was not %s: ", verbs[r->verb].done);
-        plain_put(out, str_of(*r->message ? r->message : r->error), PLAIN_LINE);
+        put_message(out, str_of(*r->message ? r->message : r->error));
     }
 }
 
