@@ -18,6 +18,7 @@
 #include "cli/client.h"
 #include "cli/mcp_clients.h"
 #include "json/json.h"
+#include "rules/rule.h"
 
 enum { ARENA_BYTES = 64 << 20, PATH_BYTES = 4096 };
 
@@ -328,6 +329,12 @@ static void offer_clients(const struct typing *t)
         offer(t, client->name, client->title.ptr);
 }
 
+static void offer_states(const struct typing *t)
+{
+    for (int i = 0; i < RULE_STATE_COUNT; i++)
+        offer(t, rule_state_name((enum rule_state)i), "");
+}
+
 /* A value of this name: FILE, TOPIC, CLIENT, "a|b" … */
 static void complete_value(const struct typing *t, struct str name, struct str prefix)
 {
@@ -344,6 +351,8 @@ static void complete_value(const struct typing *t, struct str name, struct str p
         offer_alternatives(t, name);
     if (str_eq(name, S("CLIENT")))
         offer_clients(t);
+    if (str_eq(name, S("STATE")))
+        offer_states(t);
     for (size_t i = 0; i < COUNT(sources); i++)
         if (str_eq(name, str_of(sources[i].word)))
             ask(t, &sources[i], prefix);

@@ -21,7 +21,7 @@ struct list_options {
 
 /* clang-format off */
 static const struct cli_option list_table[] = {
-    { "--state", "suggested|shadow|active|suspended|disabled|declined", "only those", OPT(state) },
+    { "--state", "STATE", "only suggested, shadow, active, suspended, disabled or declined ones", OPT(state) },
     CLI_SESSION(struct list_options),
 };
 /* clang-format on */
