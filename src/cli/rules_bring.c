@@ -44,6 +44,8 @@ struct bringing {
 
 static const char *fate_name(const struct bringing *b, enum fate fate)
 {
+    if (fate == FATE_DONE && b->options->dry)
+        return "to add";
     if (fate == FATE_DONE && b->verb == RULE_SUGGEST)
         return "suggested";
     return fates[fate];

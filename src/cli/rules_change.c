@@ -309,7 +309,7 @@ static bool asks_yes(const struct change *c)
     CLEANUP(buf_done) struct buf words;
 
     buf_init(&words, TEXT_BYTES);
-    rule_explain(&words, &c->wanted);
+    rules_put_cover(&words, &c->wanted);
     return rules_ask(buf_str(&words), question, c->options->yes);
 }
 

@@ -289,19 +289,33 @@ static void put_state(struct buf *out, const struct room_rules *rules,
     buf_putf(out, " %s.\n", state->then);
 }
 
+/* What helps depends on who may still say something about it. */
 static void put_expired(struct buf *out, const struct room_rules *rules,
                         const struct room_rule *one)
 {
     buf_put(out, S("it expired, "));
     put_moment(out, one->rule.expires_ms);
     buf_put(out, S(".\n"));
-    if (one->rule.state != RULE_ACTIVE)
+    switch (one->rule.state) {
+    case RULE_SUGGESTED:
+    case RULE_SHADOW:
+    case RULE_DECLINED:
+        put_command(out, rules, one, "accept");
+        buf_put(out, S(" with --expires 30d lets it act so long.\n"));
         return;
+    case RULE_ACTIVE:
+    case RULE_SUSPENDED:
+    case RULE_DISABLED:
+    case RULE_STATE_COUNT: break;
+    }
     buf_put(out, S("To have it again: "));
     put_command(out, rules, one, "export");
     buf_put(out, S(" into a file, a later expires_at there, "));
-    put_command(out, rules, one, "disable");
-    buf_put(out, S(", and `moot rules import` of the file.\n"));
+    if (one->rule.state == RULE_ACTIVE) {
+        put_command(out, rules, one, "disable");
+        buf_put(out, S(", "));
+    }
+    buf_put(out, S("and `moot rules import` of the file.\n"));
 }
 
 static void put_off(struct buf *out, const struct room_rules *rules)
@@ -380,6 +394,17 @@ static void put_witness(struct buf *out, const struct rule *rule)
     buf_put(out, S(", who brought it.\n"));
 }
 
+void rules_put_cover(struct buf *out, const struct rule *rule)
+{
+    rule_explain(out, rule);
+    put_witness(out, rule);
+    if (rule->note.len) {
+        buf_put(out, S("Note: "));
+        plain_put(out, rule->note, PLAIN_LINE);
+        buf_putc(out, '\n');
+    }
+}
+
 void rules_put_wrapped(struct buf *out, struct str plain, size_t columns)
 {
     while (plain.len) {
@@ -404,13 +429,7 @@ void rules_put_words(struct buf *out, const struct room_rules *rules,
     buf_init(&words, TEXT_BYTES);
     plain_put(&words, one->rule.id, PLAIN_LINE);
     buf_putf(&words, " (" STR_FMT ")\n", STR_ARG(rule_state_name(one->rule.state)));
-    rule_explain(&words, &one->rule);
-    put_witness(&words, &one->rule);
-    if (one->rule.note.len) {
-        buf_put(&words, S("Note: "));
-        plain_put(&words, one->rule.note, PLAIN_LINE);
-        buf_putc(&words, '\n');
-    }
+    rules_put_cover(&words, &one->rule);
     buf_putc(&words, '\n');
     if (rules_acts(rules, one, now_ms, &why))
         put_acting(&words, rules, one);

@@ -56,6 +56,9 @@ void rules_put_entry(struct buf *out, const struct room_rule *one, uint64_t now_
 void rules_put_words(struct buf *out, const struct room_rules *rules,
                      const struct room_rule *one, uint64_t now_ms, size_t columns);
 
+/* What it covers, what for, and whose word that is: some lines. */
+void rules_put_cover(struct buf *out, const struct rule *rule);
+
 /* Does it act now? If not, *ret_why is what keeps it from that: "suspended", "expired",
  * "used up", "automation is off", …. */
 bool rules_acts(const struct room_rules *rules, const struct room_rule *one,

@@ -97,7 +97,7 @@ static void put_incapable(struct buf *out, const struct rules_refusal *r)
     buf_putf(out, "you may not send %s in ", rules_kind(r->verb));
     plain_put(out, r->topic, PLAIN_LINE);
     buf_put(out, r->verb == RULE_REMOVE || r->verb == RULE_SUGGEST
-                     ? S("; --token-file takes another token, such as admin.token")
+                     ? S("; admin.token may (--token-file)")
                      : S("; --token-file takes the token of somebody who may"));
 }
 

@@ -196,9 +196,9 @@ TEST(what_a_rule_lets_through_is_said_in_one_line)
     "2026-12-16, where\n  mode is exactly \"w\"\n  path is a path beneath /srv/app, of " \
     "a-z . alone, 30 bytes at most\n\n"
 #define BY_ANN ",\"changed_by\":\"ann\",\"changed_at\":\"2026-11-15T10:00:00Z\""
-#define EXPIRED                                                                     \
-    "{\"id\":\"r-1\",\"topic\":\"room\",\"state\":\"active\",\"proposer\":\"bot\"," \
-    "\"method\":\"m\",\"arguments\":{},\"budget\":1,\"expires_at\":"                \
+#define EXPIRED(state)                                                                 \
+    "{\"id\":\"r-1\",\"topic\":\"room\",\"state\":\"" state "\",\"proposer\":\"bot\"," \
+    "\"method\":\"m\",\"arguments\":{},\"budget\":1,\"expires_at\":"                   \
     "\"2026-11-16T11:00:00Z\"}"
 
 TEST(a_rule_says_in_words_whether_it_acts_and_why)
@@ -225,10 +225,19 @@ TEST(a_rule_says_in_words_whether_it_acts_and_why)
           S(COVERS("disabled") "It does not act: it was disabled by ann, 2026-11-15 10:00 UTC.\n`moot rules enable room r-1` lets it act again.\nNot used yet.\n") },
         { BOOK("on", RULE("r-1", "declined", BY_ANN ",\"reason\":\"no\"")), "declined",
           S(COVERS("declined") "It does not act: it was declined by ann, 2026-11-15 10:00 UTC: no.\n`moot rules accept room r-1` takes it after all.\nNot used yet.\n") },
-        { BOOK("on", EXPIRED), "expired",
+        { BOOK("on", EXPIRED("active")), "expired",
           S("r-1 (active)\nIn room, bot may ask for m, 1 times an hour at most, until 2026-11-16, without arguments.\n\n"
             "It does not act: it expired, 2026-11-16 11:00 UTC.\nTo have it again: `moot rules export room r-1` into a file, a later expires_at there, "
             "`moot rules disable room r-1`, and `moot rules import` of the file.\nNot used yet.\n") },
+        { BOOK("on", EXPIRED("disabled")), "disabled",
+          S("r-1 (disabled)\nIn room, bot may ask for m, 1 times an hour at most, until 2026-11-16, without arguments.\n\n"
+            "It does not act: it was disabled.\n`moot rules enable room r-1` lets it act again.\n"
+            "Besides, it expired, 2026-11-16 11:00 UTC.\nTo have it again: `moot rules export room r-1` into a file, a later expires_at there, "
+            "and `moot rules import` of the file.\nNot used yet.\n") },
+        { BOOK("on", EXPIRED("suggested")), "suggested",
+          S("r-1 (suggested)\nIn room, bot may ask for m, 1 times an hour at most, until 2026-11-16, without arguments.\n\n"
+            "It does not act: it was only suggested.\n`moot rules accept room r-1` lets it act, with --shadow it only says what it would do.\n"
+            "Besides, it expired, 2026-11-16 11:00 UTC.\n`moot rules accept room r-1` with --expires 30d lets it act so long.\nNot used yet.\n") },
     };
     /* clang-format on */
     struct buf out;
@@ -324,7 +333,7 @@ TEST(a_refusal_says_what_to_do_instead)
         { { RULE_ENABLE, .error = "not_found" },
           S("r-1 is not there any more; `moot rules list room` shows what is") },
         { { RULE_REMOVE, .error = "capability_violation" },
-          S("you may not send rule/remove in room; --token-file takes another token, such as admin.token") },
+          S("you may not send rule/remove in room; admin.token may (--token-file)") },
         { { RULE_ACCEPT, .error = "capability_violation" },
           S("you may not send rule/accept in room; --token-file takes the token of somebody who may") },
     };
