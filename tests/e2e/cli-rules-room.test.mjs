@@ -311,7 +311,7 @@ test('at a terminal it is shown what will act, and asked', { skip: spawnSync('tm
     const screen = await terminal.sees('Let it act? [y/N]');
     assert.match(screen, /^In seen, bot may call write of files, 20 times an hour at most, until\n20\d\d-\d\d-\d\d, where\n {2}path is a path beneath \/srv\/app/);
     await terminal.press('Enter');
-    await terminal.sees(/moot: it was not accepted\n[^]*\(status 4,/);
+    await terminal.sees('moot: it was not accepted');
     await terminal.close();
     assert.equal(await stateOf('seen', id), 'suggested');
 
@@ -320,7 +320,7 @@ test('at a terminal it is shown what will act, and asked', { skip: spawnSync('tm
     await terminal.sees(`${id} (suggested here)`);
     await terminal.type('y');
     await terminal.press('Enter');
-    await terminal.sees(/moot: 2 added\n[^]*\(status 0,/);
+    await terminal.sees('moot: 2 added');
     await terminal.close();
     assert.equal(await stateOf('seen', id), 'active');
 
