@@ -123,7 +123,8 @@ static void tell_all(const struct bringing *b)
             buf_putf(&out, "%s%zu %s%s", out.len ? ", " : "", b->counts[i],
                      fate_name(b, (enum fate)i), i == FATE_THERE ? " already" : "");
     if (!out.len)
-        buf_put(&out, S("nothing was done"));
+        buf_put(&out,
+                b->rules.count ? S("nothing was done") : S("there is no rule in it"));
     if (untried)
         buf_putf(&out, "; %zu not tried, run it again", untried);
     if (b->options->dry)

@@ -165,7 +165,6 @@ static int complain_read(enum err err, const struct rule_problem *problem)
     return cli_fail("a rule of the server cannot be read: %s", problem->what);
 }
 
-/* 404 without a topic of ours in it: a server that knows no rules. */
 static int complain_answer(const struct cli_answer *answer, const char *topic)
 {
     if (answer->status == 403)
