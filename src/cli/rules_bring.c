@@ -145,16 +145,7 @@ static const struct room_rule *find_there(const struct bringing *b, struct str i
 /* Whoever took a rule out of use somewhere did not want it to act elsewhere. */
 static bool is_out_of_use(const struct rule *rule)
 {
-    switch (rule->state) {
-    case RULE_SUGGESTED:
-    case RULE_ACTIVE: return false;
-    case RULE_SHADOW:
-    case RULE_SUSPENDED:
-    case RULE_DISABLED:
-    case RULE_DECLINED: break;
-    case RULE_STATE_COUNT: break;
-    }
-    return true;
+    return rule->state != RULE_SUGGESTED && rule->state != RULE_ACTIVE;
 }
 
 /* True: what becomes of it is known without asking, and why. */
@@ -310,24 +301,29 @@ static void send_one(struct bringing *b)
         session_end(b->session, session_fail(b->session, err));
 }
 
+/* True: it was told what became of it; false: it is to be sent. */
+static bool pass(struct bringing *b)
+{
+    CLEANUP(buf_done) struct buf why;
+    enum fate fate = FATE_DONE;
+    bool is_known;
+
+    buf_init(&why, TEXT_BYTES);
+    is_known = judge(b, &b->rules.items[b->at], &fate, &why);
+    if (!is_known && !b->options->dry)
+        return false;
+    tell(b, fate, buf_str(&why));
+    return true;
+}
+
 /* Up to one that has to be sent, or to the end. */
 static void next(struct bringing *b)
 {
-    CLEANUP(buf_done) struct buf why;
-    enum fate fate;
-
-    buf_init(&why, TEXT_BYTES);
-    while (b->at < b->rules.count) {
-        buf_clear(&why);
-        if (!judge(b, &b->rules.items[b->at], &fate, &why)) {
-            if (b->session) {
-                send_one(b);
-                return;
-            }
-            fate = FATE_DONE; /* a dry run */
+    while (b->at < b->rules.count)
+        if (!pass(b)) {
+            send_one(b);
+            return;
         }
-        tell(b, fate, buf_str(&why));
-    }
     end(b);
 }
 

@@ -263,20 +263,27 @@ static int send(struct change *c)
 
 /* --- accept: as it was suggested, or less --- */
 
+/* "30d" from now, or a date; false: it is neither. A bare number might mean anything. */
+static bool read_end(struct str text, uint64_t now_ms, uint64_t *ret_ms)
+{
+    uint64_t ms;
+
+    if (str_to_u64(text, UINT64_MAX, &ms) == OK)
+        return false;
+    if (!cli_read_duration(text, &ms))
+        return audit_moment(text, now_ms, ret_ms) == OK;
+    *ret_ms = ms < UINT64_MAX - now_ms ? now_ms + ms : UINT64_MAX;
+    return true;
+}
+
 static int read_expiry(struct change *c, const char *text)
 {
     uint64_t now_ms = clock_wall_ms();
-    uint64_t ms = 0;
+    uint64_t ms;
 
     if (!text)
         return CLI_OK;
-    if (str_to_u64(str_of(text), UINT64_MAX, &ms) == OK)
-        ms = 0; /* a bare number might mean anything */
-    else if (cli_read_duration(str_of(text), &ms))
-        ms = ms < longest_days * day_ms ? now_ms + ms : UINT64_MAX;
-    else if (audit_moment(str_of(text), now_ms, &ms))
-        ms = 0;
-    if (!ms)
+    if (!read_end(str_of(text), now_ms, &ms))
         return cli_fail("--expires takes a time ahead such as 12h or 30d, or a date such "
                         "as 2027-01-31, not \"%s\"",
                         text),

@@ -30,8 +30,8 @@ static int complain(struct config_problem *problem, const char *path)
 /* What is read from a file, once it is JSON. */
 struct wanted {
     struct arena *arena;
-    struct rule_list *rules; /* all of it is rules, or NULL: */
-    const struct rule *like; /* it is the arguments of one like this */
+    const struct rule *like; /* the arguments of one like this are; NULL: rules are */
+    struct rule_list *rules;
     const struct shape **shape;
 };
 
@@ -66,7 +66,7 @@ static enum err read_text(struct str text, const struct wanted *w,
     const struct json *root, *list;
     enum err err;
 
-    if (w->rules)
+    if (!w->like)
         return rules_read(text, w->arena, w->rules, wrong);
     err = json_parse(text, w->arena, &root, NULL);
     if (err)
