@@ -29,7 +29,8 @@ static const struct cli_option look_table[] = { CLI_SESSION(struct list_options)
 
 static void print(struct buf *out)
 {
-    (void)fwrite(out->ptr, 1, out->len, stdout);
+    if (out->len)
+        (void)fwrite(out->ptr, 1, out->len, stdout);
     (void)fflush(stdout);
 }
 
