@@ -224,7 +224,7 @@ static void take_refusal(struct bringing *b, const struct moot_outcome *outcome)
     struct rules_refusal refusal = {
         .verb = b->verb,
         .topic = b->there->topic,
-        .id = rule->id,
+        .id = S("it"), /* the line has it already */
         .proposer = rule->proposer,
         .me = moot_id(b->session->moot),
         .error = outcome->error,
