@@ -25,6 +25,8 @@ struct pending {
     struct str key, topic, id, envelope;
     struct str approver; /* a person; "" */
     char *approver_text;
+    struct str user; /* who has fulfilled it with a rule; "": nobody */
+    char *user_text;
     char text[];
 };
 
@@ -54,6 +56,7 @@ static void drop(struct history *h, struct pending *p)
     list_remove(&p->link);
     h->count--;
     free(p->approver_text);
+    free(p->user_text);
     free(p);
 }
 
@@ -132,12 +135,18 @@ static void tell(struct history *h, const struct pending *p, struct decision *d)
         h->listener.decided(h->listener.user, d);
 }
 
-static void tell_nothing(struct history *h, const struct pending *p, uint64_t at_ms)
+/* No more is heard of it. What a rule let through, nobody objected to. */
+static void tell_rest(struct history *h, const struct pending *p, uint64_t at_ms)
 {
     struct decision d = { .verdict = DECISION_NOTHING,
                           .origin = DECIDED_BY_OTHER,
                           .at_ms = at_ms };
 
+    if (p->user.len)
+        d = (struct decision){ .verdict = DECISION_APPROVED,
+                               .origin = DECIDED_BY_RULE,
+                               .by = p->user,
+                               .at_ms = p->at_ms };
     arena_reset(&h->scratch);
     tell(h, p, &d);
 }
@@ -164,7 +173,7 @@ static void add_proposal(struct history *h, const struct history_heard *heard)
         char *at;
 
         if (h->count >= HISTORY_PROPOSALS && oldest) {
-            tell_nothing(h, oldest, heard->at_ms);
+            tell_rest(h, oldest, heard->at_ms);
             drop(h, oldest);
         }
         p = xcalloc(1, sizeof(*p) + key.len + heard->text.len);
@@ -232,7 +241,7 @@ static void hear_request(struct history *h, const struct history_heard *heard)
     const struct json *envelope;
     const char *why;
 
-    if (!p)
+    if (!p || p->user.len)
         return;
     arena_reset(&h->scratch);
     if (rule_proposal_read(p->topic, p->envelope, &h->scratch, &d.proposal, &why) ||
@@ -247,6 +256,12 @@ static void hear_request(struct history *h, const struct history_heard *heard)
     d.verdict = are_equal(&request, &d.proposal, &h->scratch) ? DECISION_APPROVED
                                                               : DECISION_CORRECTED;
     judge(h, p, heard, envelope, &d);
+    if (d.origin == DECIDED_BY_RULE && d.verdict == DECISION_APPROVED) {
+        p->user_text = str_dup(heard->from);
+        p->user = str_of(p->user_text);
+        p->at_ms = heard->at_ms;
+        return; /* somebody may object */
+    }
     h->listener.decided(h->listener.user, &d);
     drop(h, p);
 }
@@ -257,7 +272,7 @@ static void hear_approval(struct history *h, const struct history_heard *heard)
     struct rule_proposal proposal;
     const char *why;
 
-    if (!p || p->approver.len || !history_is_person(h, heard->from))
+    if (!p || p->user.len || p->approver.len || !history_is_person(h, heard->from))
         return;
     arena_reset(&h->scratch);
     if (rule_proposal_read(p->topic, p->envelope, &h->scratch, &proposal, &why) ||
@@ -277,7 +292,8 @@ static void hear_end(struct history *h, const struct history_heard *heard,
                           .by = heard->from,
                           .at_ms = heard->at_ms };
 
-    if (!p)
+    if (!p ||
+        (p->user.len && (verdict != DECISION_REJECTED || d.origin != DECIDED_BY_PERSON)))
         return;
     arena_reset(&h->scratch);
     tell(h, p, &d);
@@ -304,12 +320,20 @@ void history_hear(struct history *h, const struct history_heard *heard)
     }
 }
 
+void history_forget(struct history *h, struct str topic, struct str id)
+{
+    struct pending *p = find(h, topic, id);
+
+    if (p)
+        drop(h, p);
+}
+
 void history_end(struct history *h)
 {
     struct pending *p;
 
     LIST_FOREACH(p, &h->by_age, link) {
-        tell_nothing(h, p, p->at_ms);
+        tell_rest(h, p, p->at_ms);
         drop(h, p);
     }
 }

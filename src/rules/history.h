@@ -7,7 +7,12 @@
  *     proposal ─► fulfilled by a person, or approved by one and fulfilled   APPROVED
  *                 fulfilled by a person with other arguments                CORRECTED
  *                 rejected                                                  REJECTED
+ *                 fulfilled with a rule                                     APPROVED
+ *                 … and a person objects to that                            REJECTED
  *                 withdrawn, pushed out, still open at the end              NOTHING
+ *
+ * Since somebody may object, what was fulfilled with a rule is told when it is pushed
+ * out, or at the end.
  */
 #pragma once
 
@@ -38,6 +43,9 @@ void history_person(struct history *history, struct str id, bool is_person);
 bool history_is_person(const struct history *history, struct str id);
 
 void history_hear(struct history *history, const struct history_heard *heard);
+
+/* It is over, and nothing is told of it. */
+void history_forget(struct history *history, struct str topic, struct str id);
 
 /* No more comes: tells of those that are open. */
 void history_end(struct history *history);
