@@ -369,6 +369,8 @@ struct moot_decision {
     void *user;
     uint64_t valid_until_ms; /* of an authorization: its owner is not to ask again about
                               * the same call before, since 1970; 0: this once */
+    const char *rule;        /* moot_fulfil(): a rule of the topic allows it, not our own
+                              * capabilities; `rule/use` is needed. NULL: none */
 };
 MOOT_API enum moot_err moot_fulfil(struct moot *m, const struct moot_decision *decision);
 

@@ -297,6 +297,7 @@ static enum moot_err decide(struct moot *m, const struct moot_decision *decision
         .reason = str_of(decision->reason),
         .timeout_ms = decision->timeout_ms,
         .valid_until_ms = decision->valid_until_ms,
+        .rule = str_of(decision->rule),
         .ops = ops_of(ticket),
         .user = ticket,
     };

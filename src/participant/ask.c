@@ -155,7 +155,7 @@ enum err calls_send_request(struct occupant *o, const struct call_terms *terms,
                             const struct say_head *about, const char **ret_why)
 {
     bool wants_progress = terms->ops.on_progress && !terms->is_quiet;
-    struct draft draft = {};
+    struct draft draft = { .is_told = about->rule.len > 0 };
     struct say_head head = *about;
 
     head.id = terms->id;

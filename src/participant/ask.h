@@ -156,6 +156,7 @@ struct deciding {
     uint64_t timeout_ms;
     uint64_t valid_until_ms; /* of an authorization: it holds for the same call until
                               * then, wall clock; 0: for this call alone */
+    struct str rule;         /* fulfil: the rule that allows it; "": what we may */
     struct ask_ops ops;
     void *user;
 };

@@ -212,6 +212,8 @@ static enum err read_terms(struct occupant *o, const struct proposed *p,
     if (names && deciding->to.len &&
         (p->to_count != 1 || !str_eq(p->to[0], deciding->to)))
         return fail(ERR_INVALID, ret_why, "the proposal says who is asked");
+    if (deciding->rule.len && deciding->params.len)
+        return fail(ERR_INVALID, ret_why, "a rule allows what is proposed, unedited");
     if (deciding->params.len && !draft_is_object(o, deciding->params))
         return fail(ERR_INVALID, ret_why, "params is not a JSON object");
     if (!p->params.len)
@@ -243,8 +245,12 @@ enum err occupant_fulfil(struct occupant *o, const struct deciding *deciding,
     err = find_open(o, deciding, &p, ret_why);
     if (err)
         return err;
+    if (p->owner.len && deciding->rule.len)
+        return fail(ERR_PROPOSAL_STATE, ret_why, "rules are for proposals");
     if (p->owner.len)
         return authorize(o, p, deciding, S("approve"), ret_why);
+    if (deciding->rule.len && !occupant_may(o, S("rule/use"), (struct json_span){}))
+        return fail(ERR_FORBIDDEN, ret_why, "we may not use rules");
     err = read_terms(o, p, deciding, &terms, ret_why);
     if (err)
         return err;
@@ -252,6 +258,7 @@ enum err occupant_fulfil(struct occupant *o, const struct deciding *deciding,
     err = calls_send_request(
         o, &terms,
         &(struct say_head){ .correlation_id = p->id,
+                            .rule = deciding->rule,
                             .is_edited = !says_the_same(terms.params, p->params) },
         ret_why);
     if (!err)

@@ -38,7 +38,7 @@ struct draft {
     struct json_writer w;
     struct say_head head;
     size_t payload_at;
-    bool is_told;    /* to send it, by the gateway: whatever we may */
+    bool is_told;    /* to send it, by the gateway or by a rule: whatever we may */
     const char *why; /* ERR_INVALID: what is wrong with it; static */
 };
 

@@ -60,6 +60,7 @@ void say_begin(struct json_writer *w, struct buf *out, const struct say_head *he
         json_put_time(w, S("expires_at"), head->expires_ms);
     if (head->is_edited)
         json_put_bool(w, S("edited"), true);
+    put_text(w, S("rule"), head->rule);
     if (head->members.len)
         put_members(w, head->members, S(""), &(struct json_span){});
     json_key(w, S("payload"));

@@ -28,6 +28,7 @@ struct say_head {
     uint64_t wall_ms;
     uint64_t expires_ms; /* 0: none */
     bool is_edited;
+    struct str rule;    /* that allows a fulfilment */
     struct str members; /* an object, scanned before: what else the envelope has */
 };
 

@@ -33,6 +33,35 @@ TEST(fulfilling_makes_the_call_that_was_proposed)
     done();
 }
 
+TEST(a_rule_allows_what_capabilities_do_not)
+{
+    static const struct {
+        const char *capabilities;
+        struct str params;
+        enum err err;
+    } cases[] = {
+        { "[\"rule/use\"]", S(""), OK },
+        { "[\"chat\"]", S(""), ERR_FORBIDDEN },
+        { "[\"mcp/*\"]", S(""), ERR_FORBIDDEN },
+        { "[\"rule/use\"]", S("{\"name\":\"rm\"}"), ERR_INVALID },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        struct deciding deciding = on_p;
+
+        fake_seat_init(&fake, &(struct occupant_settings){});
+        fake_seat_welcome(&fake, c->capabilities, "");
+        propose();
+        deciding.rule = S("r-1");
+        deciding.params = c->params;
+        CHECK_INT(occupant_fulfil(fake.occupant, &deciding, fake.now, NULL), c->err);
+        if (!c->err)
+            CHECK(strstr(fake_sent(&fake).ptr, ",\"rule\":\"r-1\",\"payload\""));
+        CHECK_INT(fake.sent_count, !c->err);
+        done();
+    }
+}
+
 TEST(a_fulfilment_says_whether_it_was_edited)
 {
     static const struct {
