@@ -22,11 +22,11 @@ struct compacting {
     const struct journal_terms *terms;
     struct kept *lines;
     size_t count, room;
-    struct map open;    /* proposals: where their line is, as a struct kept index + 1 */
-    struct arena ids;   /* their keys */
-    struct arena tree;  /* of a line */
-    size_t bytes;       /* of the lines that stay */
-    struct buf heard;   /* the last `after` */
+    struct map open;   /* proposals: where their line is, as a struct kept index + 1 */
+    struct arena ids;  /* their keys */
+    struct arena tree; /* of a line */
+    size_t bytes;      /* of the lines that stay */
+    struct buf heard;  /* the last `after` */
     uint64_t heard_ms;
 };
 
@@ -82,8 +82,8 @@ static void keep(struct compacting *c, struct str line, const struct journal_ent
     }
     c->lines[c->count++] = (struct kept){
         .line = line,
-        .is_approval = e->type == JOURNAL_DECIDED &&
-                       e->decision.verdict == DECISION_APPROVED,
+        .is_approval =
+            e->type == JOURNAL_DECIDED && e->decision.verdict == DECISION_APPROVED,
     };
     c->bytes += line.len;
 }

@@ -76,9 +76,9 @@ static void put_entry(struct buf *out, const struct journal_entry *e)
         put_raw(&w, S("text"), e->text);
     }
     if (e->type == JOURNAL_SHADOW)
-        json_put_str(&w, S("verdict"),
-                     verdict_names[e->is_approved ? DECISION_APPROVED
-                                                  : DECISION_REJECTED]);
+        json_put_str(
+            &w, S("verdict"),
+            verdict_names[e->is_approved ? DECISION_APPROVED : DECISION_REJECTED]);
     json_object_close(&w);
     buf_putc(out, '\n');
 }
@@ -113,16 +113,15 @@ struct said {
 
 #define F(member, need) JSON_FIELD(struct said, member, need)
 static const struct json_field said_fields[] = {
-    F(at, JSON_REQUIRED),       F(after, JSON_OPTIONAL),    F(what, JSON_REQUIRED),
-    F(topic, JSON_OPTIONAL),    F(rule, JSON_OPTIONAL),     F(proposal, JSON_OPTIONAL),
-    F(proposer, JSON_OPTIONAL), F(method, JSON_OPTIONAL),   F(tool, JSON_OPTIONAL),
-    F(to, JSON_OPTIONAL),       F(verdict, JSON_OPTIONAL),  F(by, JSON_OPTIONAL),
-    F(envelope, JSON_OPTIONAL), F(text, JSON_OPTIONAL),     F(arguments, JSON_OPTIONAL),
+    F(at, JSON_REQUIRED),       F(after, JSON_OPTIONAL),   F(what, JSON_REQUIRED),
+    F(topic, JSON_OPTIONAL),    F(rule, JSON_OPTIONAL),    F(proposal, JSON_OPTIONAL),
+    F(proposer, JSON_OPTIONAL), F(method, JSON_OPTIONAL),  F(tool, JSON_OPTIONAL),
+    F(to, JSON_OPTIONAL),       F(verdict, JSON_OPTIONAL), F(by, JSON_OPTIONAL),
+    F(envelope, JSON_OPTIONAL), F(text, JSON_OPTIONAL),    F(arguments, JSON_OPTIONAL),
 };
 #undef F
 
-static bool find_name(const struct str *names, size_t count, struct str name,
-                      size_t *ret)
+static bool find_name(const struct str *names, size_t count, struct str name, size_t *ret)
 {
     for (size_t i = 0; i < count; i++)
         if (str_eq(names[i], name)) {
@@ -157,8 +156,8 @@ static bool read_decision(const struct said *said, struct str topic, uint64_t at
         .by = said->by,
         .at_ms = at_ms,
     };
-    return said->proposal.len && said->proposer.len && said->method.len &&
-           said->by.len && (!said->arguments || said->arguments->type == JSON_OBJECT) &&
+    return said->proposal.len && said->proposer.len && said->method.len && said->by.len &&
+           (!said->arguments || said->arguments->type == JSON_OBJECT) &&
            read_verdict(said->verdict, &ret->verdict);
 }
 

@@ -37,9 +37,9 @@ enum journal_type {
 };
 
 enum {
-    JOURNAL_LINE = 256 << 10,  /* bytes of a line */
-    JOURNAL_TREE = 32 << 20,   /* of what is read of it */
-    JOURNAL_BYTES = 64 << 20,  /* of all of them */
+    JOURNAL_LINE = 256 << 10, /* bytes of a line */
+    JOURNAL_TREE = 32 << 20,  /* of what is read of it */
+    JOURNAL_BYTES = 64 << 20, /* of all of them */
     JOURNAL_ENVELOPE = 64 << 10,
 };
 
