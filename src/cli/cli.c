@@ -37,6 +37,7 @@ static const struct cli_command *const ruling[] = {
     &cli_rules_enable, &cli_rules_disable, &cli_rules_remove,
     &cli_rules_export, &cli_rules_import, &cli_rules_suggest,
     &cli_rules_learn, &cli_rules_test, &cli_rules_check,
+    &cli_orchestrate,
 };
 
 static const struct cli_command *const seating[] = {

@@ -128,6 +128,7 @@ extern const struct cli_command cli_rules_suggest;
 extern const struct cli_command cli_rules_learn;
 extern const struct cli_command cli_rules_test;
 extern const struct cli_command cli_rules_check;
+extern const struct cli_command cli_orchestrate;
 extern const struct cli_command cli_bridge;
 extern const struct cli_command cli_mcp;
 extern const struct cli_command cli_run_server;

@@ -31,7 +31,10 @@ static enum err write_request(const struct cli_server *server, const struct url 
     buf_put(out, S("\r\nConnection: close\r\n"));
     buf_init(&token, CLI_TOKEN_MAX);
     if (server->url) {
-        err = cli_read_token(server->token_file, &token) ? ERR_UNAUTHORIZED : OK;
+        if (server->token.len)
+            buf_put(&token, server->token);
+        else if (cli_read_token(server->token_file, &token))
+            err = ERR_UNAUTHORIZED;
         buf_putf(out, "Authorization: Bearer " STR_FMT "\r\n", STR_ARG(buf_str(&token)));
         crypto_wipe(token.ptr, token.len);
     }

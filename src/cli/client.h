@@ -14,6 +14,7 @@
 struct cli_server {
     const char *url;        /* NULL: the local socket of `data` */
     const char *token_file; /* NULL: $MOOT_TOKEN */
+    struct str token;       /* "": one of these two */
     const char *ca;         /* NULL: what the system trusts */
     const char *data;
 };

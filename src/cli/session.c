@@ -533,7 +533,8 @@ static void course(struct session *session)
         continue;
     if (!session->is_ending)
         session->code = session_fail(session, MOOT_ENDED);
-    if (session->signal) { /* dies of it, so that a shell knows */
+    if (session->signal &&
+        !session->plan->is_service) { /* dies of it, so that a shell knows */
         (void)signal(session->signal, SIG_DFL);
         (void)sigprocmask(SIG_SETMASK, &old, NULL);
         (void)raise(session->signal);
@@ -541,11 +542,11 @@ static void course(struct session *session)
     (void)sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-static int enter(struct session *session, struct session_target *target)
+static int enter(struct session *session, const char *url, const char *token)
 {
     struct moot_options options = {
-        .url = buf_cstr(&target->url),
-        .token = buf_cstr(&target->token),
+        .url = url,
+        .token = token,
         .topic = session->options->topic,
         .ca_file = session->options->ca,
         .name = "moot",
@@ -566,7 +567,8 @@ static int enter(struct session *session, struct session_target *target)
     return session->code;
 }
 
-int session_run(const struct session_options *options, const struct session_plan *plan)
+int session_run_at(const struct session_options *options,
+                   const struct session_target *target, const struct session_plan *plan)
 {
     bool is_terminal = isatty(STDOUT_FILENO);
     struct session session = { .options = options,
@@ -576,12 +578,23 @@ int session_run(const struct session_options *options, const struct session_plan
                                .form = is_terminal ? RESULT_PLAIN : RESULT_RAW,
                                .talks = isatty(STDERR_FILENO),
                                .user = plan->user };
+    CLEANUP(xfreep) char *url = str_dup(buf_str(&target->url));
+    char *token = str_dup(buf_str(&target->token));
+    int code = enter(&session, url, token);
+
+    crypto_wipe(token, strlen(token));
+    free(token);
+    moot_free(session.moot);
+    return code;
+}
+
+int session_run(const struct session_options *options, const struct session_plan *plan)
+{
     struct session_target target;
     int code = session_find(options, &target);
 
     if (code == CLI_OK)
-        code = enter(&session, &target);
-    moot_free(session.moot);
+        code = session_run_at(options, &target, plan);
     session_target_done(&target);
     return code;
 }

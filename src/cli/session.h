@@ -64,7 +64,8 @@ struct session_plan {
     struct moot_handlers handlers;             /* on_state, on_welcome are ours */
     const char *after;
     bool hears_itself;
-    bool follows; /* goes on until nobody reads any more */
+    bool follows;    /* goes on until nobody reads any more */
+    bool is_service; /* a signal is how it ends: its exit code stays its own */
     void *user;
 };
 
@@ -87,6 +88,10 @@ struct session {
 
 /* Runs until the end; returns the exit code. Handlers get the session as `user`. */
 int session_run(const struct session_options *options, const struct session_plan *plan);
+
+/* The same, by a target that was found before and is the caller's. */
+int session_run_at(const struct session_options *options,
+                   const struct session_target *target, const struct session_plan *plan);
 
 /* Leaves when everything has been sent, with this exit code; the first counts. */
 void session_end(struct session *session, int code);

@@ -171,6 +171,7 @@ void open_consider(struct orchestrator *o, struct open_one *one)
     const char *why;
 
     one->waits = false;
+    one->is_fresh = false;
     arena_reset(&o->scratch);
     if (rule_proposal_read(o->options.topic, one->envelope, &o->scratch, &p, &why) ||
         str_eq(p.proposer, buf_str(&o->me)))
@@ -203,4 +204,16 @@ void open_sweep(struct orchestrator *o)
         return;
     LIST_FOREACH(one, &o->by_age, link)
         open_consider(o, one);
+}
+
+void open_sweep_fresh(struct orchestrator *o)
+{
+    struct link *at = o->by_age.prev;
+
+    while (at != &o->by_age && CONTAINER_OF(at, struct open_one, link)->is_fresh)
+        at = at->prev;
+    while (at->next != &o->by_age) {
+        at = at->next;
+        open_consider(o, CONTAINER_OF(at, struct open_one, link));
+    }
 }

@@ -23,6 +23,7 @@ struct open_one {
     bool is_tried;   /* with a rule; whatever came of it, it is people's now */
     bool is_taught;  /* the journal has its end */
     bool waits;      /* its owner is not here */
+    bool is_fresh;   /* nobody has looked at it yet */
     char marks[ORCHESTRATE_MARKS][RULE_ID];
     size_t mark_count;
     char text[];
@@ -62,8 +63,8 @@ struct orchestrator {
     uint64_t gateway_ms; /* the last time that the gateway told */
     uint64_t now_ms;     /* of what is being heard or done */
     struct allowance found, asked;
-    uint64_t suggested;                               /* since it began */
-    uint64_t sweep_ms, suggest_ms, book_ms, write_ms; /* due; 0: not */
+    uint64_t suggested;                                         /* since it began */
+    uint64_t fresh_ms, sweep_ms, suggest_ms, book_ms, write_ms; /* due; 0: not */
     uint64_t book_failures;
 };
 
@@ -81,6 +82,7 @@ struct open_one *open_add(struct orchestrator *o, struct str id, struct str enve
 void open_remove(struct orchestrator *o, struct open_one *one);
 void open_consider(struct orchestrator *o, struct open_one *one);
 void open_sweep(struct orchestrator *o);
+void open_sweep_fresh(struct orchestrator *o); /* those that came last */
 /* Of the journal: this rule in shadow was noted of it. */
 void open_load_mark(struct orchestrator *o, struct str id, struct str rule);
 /* A person has decided: what rules in shadow would have done is compared. */

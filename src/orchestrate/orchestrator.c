@@ -427,8 +427,10 @@ static void hear_other(struct orchestrator *o, const struct orchestrator_heard *
     }
     propose(o, &told);
     one = open_find(o, heard->id);
-    if (one && !heard->is_replay && o->known.is_read)
-        open_consider(o, one);
+    if (!one || heard->is_replay)
+        return;
+    one->is_fresh = true; /* who carries it out has not heard of it yet */
+    set_due(&o->fresh_ms, o->now_ms);
 }
 
 void orchestrator_hear(struct orchestrator *o, const struct orchestrator_heard *heard)
@@ -542,6 +544,8 @@ void orchestrator_tick(struct orchestrator *o, uint64_t now_ms)
     o->now_ms = now_ms;
     if (is_due(&o->book_ms, now_ms))
         o->ops.act(o->ops.user, &(struct act){ .type = ACT_BOOK });
+    if (o->known.is_read && is_due(&o->fresh_ms, now_ms))
+        open_sweep_fresh(o);
     if (o->known.is_read && is_due(&o->sweep_ms, now_ms))
         open_sweep(o);
     if (o->known.is_read && !o->book_ms && !o->sweep_ms && is_due(&o->suggest_ms, now_ms))
@@ -553,8 +557,13 @@ void orchestrator_tick(struct orchestrator *o, uint64_t now_ms)
 uint64_t orchestrator_due_ms(const struct orchestrator *o)
 {
     bool can_suggest = o->known.is_read && !o->book_ms && !o->sweep_ms;
-    const uint64_t times[] = { o->book_ms, o->known.is_read ? o->sweep_ms : 0,
-                               can_suggest ? o->suggest_ms : 0, o->write_ms };
+    const uint64_t times[] = {
+        o->book_ms,
+        o->write_ms,
+        o->known.is_read ? o->fresh_ms : 0,
+        o->known.is_read ? o->sweep_ms : 0,
+        can_suggest ? o->suggest_ms : 0,
+    };
     uint64_t due_ms = UINT64_MAX;
 
     for (size_t i = 0; i < COUNT(times); i++)

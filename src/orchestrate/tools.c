@@ -95,7 +95,7 @@ static void put_counts(struct json_writer *w, const struct orchestrator *o,
     json_put_str(w, S("rule"), one->rule.id);
     json_put_str(w, S("state"), rule_state_name(one->rule.state));
     json_put_uint(w, S("uses"), one->uses);
-    json_put_uint(w, S("used_by_us"), tally ? tally->used : 0);
+    json_put_uint(w, S("uses_seen"), tally ? tally->used : 0);
     json_put_bool(w, S("expired"), !rule_is_current(&one->rule, now_ms));
     json_put_bool(w, S("resting"), one->rest_ms > now_ms);
     put_millionths(w, S("bound"), one->rule.evidence.bound);
