@@ -502,9 +502,9 @@ static int orchestrate(void *fields, char **arguments [[maybe_unused]],
     CLEANUP(buf_done) struct buf data;
     int code = read_options(o, &terms.learner);
 
+    buf_init(&data, PATH_BYTES / 2);
     if (code)
         return code;
-    buf_init(&data, PATH_BYTES / 2);
     cli_data_directory(o->session.data, S(""), &data);
     list_init(&g.uses);
     g.orchestrator =

@@ -175,12 +175,12 @@ static enum err read_asked(const struct orchestrator *o, struct str rule,
     const struct json *root, *topic;
     struct str kept;
 
+    buf_init(&text, RULE_TEXT);
     if (json_parse(rule, arena, &root, NULL) || root->type != JSON_OBJECT)
         return refuse(answer, ERR_INVALID, "the rule is no object, or has a name twice");
     topic = json_find(root, S("topic"));
     if (topic && !str_eq(json_text(topic), o->options.topic))
         return refuse(answer, ERR_INVALID, "the rule is for another topic");
-    buf_init(&text, RULE_TEXT);
     put_asked(&text, o, rule, asker);
     kept = arena_str(arena, buf_str(&text));
     if (text.is_full || !kept.ptr)
