@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "orchestrate/overlap.h"
 
 enum {
     TREE_BYTES = 256 << 20,
@@ -261,24 +262,52 @@ static bool is_about_the_same(const struct rule *a, const struct rule *b)
            (str_eq(a->to, b->to) || str_eq(a->to, S("*")) || str_eq(b->to, S("*")));
 }
 
-/* The same, or one inside the other. */
+/* The same, or with something in common. */
 static bool is_akin(const struct rule *a, const struct rule *b)
 {
     return is_about_the_same(a, b) &&
-           (str_eq(a->id, b->id) || shape_is_within(a->arguments, b->arguments) ||
-            shape_is_within(b->arguments, a->arguments));
+           (str_eq(a->id, b->id) || shapes_may_overlap(a->arguments, b->arguments));
 }
 
-static const char *objection_of(const struct known_rule *one, const struct rule *rule,
-                                uint64_t now_ms)
+/* There is something in this rule that is not in the one that is there. */
+static bool adds_to(const struct known_rule *one, const struct rule *rule)
+{
+    return is_about_the_same(&one->rule, rule) && !str_eq(one->rule.id, rule->id) &&
+           !shape_is_within(rule->arguments, one->rule.arguments);
+}
+
+/* Did a person make it out of something wider? */
+static bool was_narrowed(const struct known *known, struct str id)
+{
+    static const struct str begin = S("narrowed to ");
+
+    for (size_t i = 0; i < known->count; i++)
+        if (known->items[i].rule.state == RULE_DECLINED &&
+            str_starts(known->items[i].reason, begin) &&
+            str_eq(str_slice(known->items[i].reason, begin.len, SIZE_MAX), id))
+            return true;
+    return false;
+}
+
+static const char *objection_in_force(const struct known *known,
+                                      const struct known_rule *one,
+                                      const struct rule *rule, uint64_t now_ms)
+{
+    if (!rule_is_current(&one->rule, now_ms) && !str_eq(one->rule.id, rule->id))
+        return NULL;
+    if (!adds_to(one, rule))
+        return "there is such a rule already";
+    return was_narrowed(known, one->rule.id) ? "people made something narrower of it"
+                                             : NULL;
+}
+
+static const char *objection_of(const struct known *known, const struct known_rule *one,
+                                const struct rule *rule, uint64_t now_ms)
 {
     switch (one->rule.state) {
     case RULE_SUGGESTED: return "such a rule is suggested already";
     case RULE_SHADOW:
-    case RULE_ACTIVE:
-        if (!rule_is_current(&one->rule, now_ms) && !str_eq(one->rule.id, rule->id))
-            return NULL;
-        return "there is such a rule already";
+    case RULE_ACTIVE: return objection_in_force(known, one, rule, now_ms);
     case RULE_SUSPENDED: return "such a rule is suspended";
     case RULE_DISABLED: return "such a rule is disabled";
     case RULE_DECLINED:
@@ -297,12 +326,26 @@ const char *known_objection(const struct known *known, const struct rule *rule,
 
     for (size_t i = 0; i < known->count && !why; i++)
         if (is_akin(&known->items[i].rule, rule))
-            why = objection_of(&known->items[i], rule, now_ms);
+            why = objection_of(known, &known->items[i], rule, now_ms);
     for (size_t i = 0; i < known->unwanted_count && !why; i++)
         if (known->unwanted[i].at_ms + declined_ms > now_ms &&
             is_akin(&known->unwanted[i].rule, rule))
             why = "people took such a rule away";
     return why;
+}
+
+const struct known_rule *known_narrower(const struct known *known,
+                                        const struct rule *rule, uint64_t now_ms)
+{
+    for (size_t i = 0; i < known->count; i++) {
+        const struct known_rule *one = &known->items[i];
+
+        if ((one->rule.state == RULE_ACTIVE || one->rule.state == RULE_SHADOW) &&
+            rule_is_current(&one->rule, now_ms) && is_akin(&one->rule, rule) &&
+            adds_to(one, rule))
+            return one;
+    }
+    return NULL;
 }
 
 bool known_is_awake(const struct known_rule *one, uint64_t now_ms)

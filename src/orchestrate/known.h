@@ -59,11 +59,15 @@ bool known_hear(struct known *known, const struct known_news *news);
 void known_add_unwanted(struct known *known, const struct rule *rule, uint64_t at_ms);
 
 /* Why this is not to be suggested, in static words; NULL: nothing is against it. What the
- * book has, and what is wider or narrower than that, is not suggested: a rule grows or
- * shrinks by people alone. What they declined or took away comes back after
- * RULEBOOK_DECLINED_DAYS, unless they made something narrower of it. */
+ * book has, or has wider, is not suggested; nor what is akin to something that waits for
+ * people, or that they stopped. What they declined or took away comes back after
+ * RULEBOOK_DECLINED_DAYS, but nothing wider than what they narrowed. */
 const char *known_objection(const struct known *known, const struct rule *rule,
                             uint64_t now_ms);
+
+/* A rule that acts, or is in shadow, and covers a part of what this one does; or NULL. */
+const struct known_rule *known_narrower(const struct known *known,
+                                        const struct rule *rule, uint64_t now_ms);
 
 /* May a rule act, or say what it would do, at this time? */
 bool known_is_awake(const struct known_rule *one, uint64_t now_ms);

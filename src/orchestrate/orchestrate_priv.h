@@ -91,6 +91,5 @@ void open_compare(struct orchestrator *o, struct open_one *one, bool is_approved
 /* --- suggest.c --- */
 
 void suggest_rules(struct orchestrator *o);
-/* The words of a suggestion; `asker` "": it was found. */
-void suggest_words(struct buf *out, const struct rule *rule, struct str asker);
+/* `asker` "": it was found. */
 void suggest_one(struct orchestrator *o, const struct rule *rule, struct str asker);

@@ -56,7 +56,8 @@ static void put_command(struct buf *out, const char *verb, const struct rule *ru
     buf_put(out, rule->id);
 }
 
-void suggest_words(struct buf *out, const struct rule *rule, struct str asker)
+static void put_words(struct buf *out, const struct rule *rule, struct str asker,
+                      const struct known_rule *narrow)
 {
     if (asker.len) {
         plain_put(out, asker, PLAIN_LINE);
@@ -66,6 +67,9 @@ void suggest_words(struct buf *out, const struct rule *rule, struct str asker)
         buf_putf(out, "I suggest the rule " STR_FMT ": ", STR_ARG(rule->id));
     }
     put_covers(out, rule);
+    if (narrow)
+        buf_putf(out, " It covers more than the rule " STR_FMT ", which is there.",
+                 STR_ARG(narrow->rule.id));
     buf_put(out, S(" To accept it: "));
     put_command(out, "accept", rule);
     buf_put(out, S(" (with --shadow it only says what it would do). To decline it: "));
@@ -100,7 +104,7 @@ void suggest_one(struct orchestrator *o, const struct rule *rule, struct str ask
     json_key(&w, S("rule"));
     rule_write(&w, rule);
     json_object_close(&w);
-    suggest_words(&words, rule, asker);
+    put_words(&words, rule, asker, known_narrower(&o->known, rule, o->now_ms));
     keep_words(o, rule, buf_str(&words));
     o->suggested++;
     o->book_ms = o->now_ms + 500;
@@ -115,6 +119,15 @@ void suggest_one(struct orchestrator *o, const struct rule *rule, struct str ask
     buf_done(&payload);
 }
 
+/* More than what is there already: that takes as much again as a rule does. */
+static bool is_worth_it(const struct orchestrator *o, const struct rule *rule)
+{
+    const struct known_rule *narrow = known_narrower(&o->known, rule, o->now_ms);
+
+    return !narrow || learner_beyond(o->learner, rule, &narrow->rule) >=
+                          o->options.learner.min_approvals;
+}
+
 /* What names nobody cannot be fulfilled without somebody who chooses. */
 static bool is_wanted(struct orchestrator *o, const struct rule *rule)
 {
@@ -122,7 +135,8 @@ static bool is_wanted(struct orchestrator *o, const struct rule *rule)
     bool was_just_said =
         tally && tally->suggested_ms && tally->suggested_ms + hour_ms > o->now_ms;
 
-    return rule->to.len && !was_just_said && !known_objection(&o->known, rule, o->now_ms);
+    return rule->to.len && !was_just_said &&
+           !known_objection(&o->known, rule, o->now_ms) && is_worth_it(o, rule);
 }
 
 void suggest_rules(struct orchestrator *o)

@@ -212,6 +212,8 @@ enum err orchestrator_add_rule(struct orchestrator *o, struct str rule, struct s
     if (err)
         return err;
     why = known_objection(&o->known, &asked, now_ms);
+    if (!why && known_narrower(&o->known, &asked, now_ms))
+        why = "a rule covers a part of it, and nothing is known that speaks for more";
     if (why)
         return refuse(answer, ERR_RULE_STATE, why);
     if (!allowance_take(&o->asked, now_ms))

@@ -356,6 +356,49 @@ void learner_forget(struct learner *learner, uint64_t now_ms)
     }
 }
 
+/* --- what a wider rule would add --- */
+
+static bool is_beyond(const struct group *group, const struct example *example,
+                      const struct rule *wide, const struct rule *narrow)
+{
+    struct rule_proposal p = { .topic = group->topic,
+                               .proposer = group->proposer,
+                               .method = group->method,
+                               .tool = group->tool,
+                               .to = group->to };
+    struct arena scratch;
+    bool is;
+
+    arena_init(&scratch, SCRATCH_BYTES);
+    is = !example->is_rejected &&
+         json_parse(example->arguments, &scratch, &p.arguments, NULL) == OK &&
+         rule_covers(wide, &p, NULL) && !rule_covers(narrow, &p, NULL);
+    arena_done(&scratch);
+    return is;
+}
+
+size_t learner_beyond(const struct learner *learner, const struct rule *wide,
+                      const struct rule *narrow)
+{
+    size_t count = 0;
+
+    for (const struct link *at = learner->by_age.next; at != &learner->by_age;
+         at = at->next) {
+        const struct group *group =
+            (const struct group *)((const char *)at - offsetof(struct group, link));
+
+        if (!str_eq(group->proposer, wide->proposer) || !str_eq(group->tool, wide->tool))
+            continue;
+        for (const struct link *one = group->examples.next; one != &group->examples;
+             one = one->next)
+            count += is_beyond(group,
+                               (const struct example *)((const char *)one -
+                                                        offsetof(struct example, link)),
+                               wide, narrow);
+    }
+    return count;
+}
+
 /* --- finding rules --- */
 
 struct finding {

@@ -74,6 +74,10 @@ struct learner_counts {
 };
 struct learner_counts learner_count(const struct learner *learner);
 
+/* How many approvals are known that `wide` covers, and `narrow` does not. */
+size_t learner_beyond(const struct learner *learner, const struct rule *wide,
+                      const struct rule *narrow);
+
 /* All rules that can be seen, as suggestions made now; in the order of their ids. They
  * live in the arena. ERR_TOO_BIG: it is full. */
 enum err learner_candidates(const struct learner *learner, uint64_t now_ms,

@@ -186,6 +186,49 @@ TEST(what_the_book_has_or_people_did_not_want_is_not_suggested)
     }
 }
 
+/* One of the three folders. */
+#define NARROW(id, state, more)                                                        \
+    "{\"id\":\"" id "\",\"topic\":\"room\",\"state\":\"" state                         \
+    "\",\"proposer\":\"bot\",\"method\":\"tools/call\",\"tool\":\"t\",\"to\":\"srv\"," \
+    "\"arguments\":{\"path\":{\"under\":\"/srv/app/a\",\"characters\":\"a-z 0-9 .\","  \
+    "\"max_bytes\":18,\"endings\":[\".c\"]}},\"budget\":5" more "}"
+
+TEST(more_than_a_rule_has_is_suggested_when_as_much_again_speaks_for_it)
+{
+    orchestra_open(&s);
+    with_book(BOOK(NARROW("r-1", "active", "")));
+    approve(0, 22); /* of which 14 are beside it */
+    CHECK(!strstr(orchestra_acts(&s).ptr, "suggest"));
+    approve(22, 1);
+    CHECK(strstr(orchestra_acts(&s).ptr, "suggest"));
+    CHECK(
+        strstr(buf_cstr(&s.words), "It covers more than the rule r-1, which is there."));
+    orchestra_close(&s);
+}
+
+TEST(nothing_wider_than_what_people_narrowed_is_suggested)
+{
+    static const char *const books[] = {
+        BOOK(RULE("r-0", "declined",
+                  ",\"changed_at\":\"2026-01-01T00:00:00Z\",\"reason\":\"narrowed to "
+                  "r-1\"") "," NARROW("r-1", "active", "")),
+        BOOK(NARROW("r-0", "declined",
+                    ",\"changed_at\":\"2026-01-01T00:00:00Z\",\"reason\":\"narrowed to "
+                    "r-1\"") "," NARROW("r-1", "active", "")),
+        BOOK(NARROW("r-1", "suspended", "")),
+        BOOK(NARROW("r-1", "disabled", "")),
+        BOOK(NARROW("r-1", "suggested", "")),
+    };
+
+    FOR_EACH_CASE(book, books) {
+        orchestra_open(&s);
+        with_book(*book);
+        approve(0, 60);
+        CHECK(!strstr(orchestra_acts(&s).ptr, "suggest"));
+        orchestra_close(&s);
+    }
+}
+
 TEST(what_was_taken_away_does_not_come_back_even_after_a_restart)
 {
     orchestra_open(&s);
