@@ -11,24 +11,21 @@ static const uint64_t hour_ms = 3'600'000;
 
 /* --- words --- */
 
-/* What several lines say, in one. */
+/* What several lines say, in one: "… where a is 1; b is 2. Approved 16 times …". */
 static void put_joined(struct buf *out, struct str text)
 {
-    bool is_first = true;
+    bool was_item = false;
 
     while (text.len) {
-        struct str line = str_trim(str_cut(&text, '\n'));
+        struct str line = str_cut(&text, '\n');
+        bool is_item = str_starts(line, S("  "));
 
-        if (line.len == 0)
-            continue;
-        if (!is_first)
-            buf_put(out, str_ends(buf_str(out), S(",")) ||
-                                 str_ends(buf_str(out), S(".")) ||
-                                 str_ends(buf_str(out), S("where"))
-                             ? S(" ")
-                             : S("; "));
-        buf_put(out, line);
-        is_first = false;
+        if (out->len && was_item)
+            buf_put(out, is_item ? S(";") : S("."));
+        if (out->len)
+            buf_putc(out, ' ');
+        buf_put(out, str_trim(line));
+        was_item = is_item;
     }
 }
 

@@ -90,7 +90,7 @@ TEST(what_people_approve_often_is_suggested_once)
     orchestra_gateway(&s, "system/rule", news);
     CHECK_ACTS("");
     CHECK(strstr(buf_cstr(&s.words), "bot may call t of srv"));
-    CHECK(strstr(buf_cstr(&s.words), "Approved 16 times"));
+    CHECK(strstr(buf_cstr(&s.words), "ending with .c. Approved 16 times"));
     CHECK(strstr(buf_cstr(&s.words), "moot rules accept room r-"));
     CHECK(strstr(buf_cstr(&s.words), "moot rules decline room r-"));
     CHECK(!strchr(buf_cstr(&s.words), '\n'));
