@@ -276,38 +276,21 @@ static bool adds_to(const struct known_rule *one, const struct rule *rule)
            !shape_is_within(rule->arguments, one->rule.arguments);
 }
 
-/* Did a person make it out of something wider? */
-static bool was_narrowed(const struct known *known, struct str id)
-{
-    static const struct str begin = S("narrowed to ");
-
-    for (size_t i = 0; i < known->count; i++)
-        if (known->items[i].rule.state == RULE_DECLINED &&
-            str_starts(known->items[i].reason, begin) &&
-            str_eq(str_slice(known->items[i].reason, begin.len, SIZE_MAX), id))
-            return true;
-    return false;
-}
-
-static const char *objection_in_force(const struct known *known,
-                                      const struct known_rule *one,
+static const char *objection_in_force(const struct known_rule *one,
                                       const struct rule *rule, uint64_t now_ms)
 {
     if (!rule_is_current(&one->rule, now_ms) && !str_eq(one->rule.id, rule->id))
         return NULL;
-    if (!adds_to(one, rule))
-        return "there is such a rule already";
-    return was_narrowed(known, one->rule.id) ? "people made something narrower of it"
-                                             : NULL;
+    return adds_to(one, rule) ? NULL : "there is such a rule already";
 }
 
-static const char *objection_of(const struct known *known, const struct known_rule *one,
-                                const struct rule *rule, uint64_t now_ms)
+static const char *objection_of(const struct known_rule *one, const struct rule *rule,
+                                uint64_t now_ms)
 {
     switch (one->rule.state) {
     case RULE_SUGGESTED: return "such a rule is suggested already";
     case RULE_SHADOW:
-    case RULE_ACTIVE: return objection_in_force(known, one, rule, now_ms);
+    case RULE_ACTIVE: return objection_in_force(one, rule, now_ms);
     case RULE_SUSPENDED: return "such a rule is suspended";
     case RULE_DISABLED: return "such a rule is disabled";
     case RULE_DECLINED:
@@ -326,7 +309,7 @@ const char *known_objection(const struct known *known, const struct rule *rule,
 
     for (size_t i = 0; i < known->count && !why; i++)
         if (is_akin(&known->items[i].rule, rule))
-            why = objection_of(known, &known->items[i], rule, now_ms);
+            why = objection_of(&known->items[i], rule, now_ms);
     for (size_t i = 0; i < known->unwanted_count && !why; i++)
         if (known->unwanted[i].at_ms + declined_ms > now_ms &&
             is_akin(&known->unwanted[i].rule, rule))

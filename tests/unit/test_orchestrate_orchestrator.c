@@ -245,6 +245,18 @@ TEST(what_was_taken_away_does_not_come_back_even_after_a_restart)
     orchestra_close(&s);
 }
 
+TEST(what_is_no_longer_in_the_book_was_taken_away)
+{
+    orchestra_open(&s);
+    with_book(BOOK(RULE("r-1", "active", "")));
+    approve(0, 16);
+    s.book = S(BOOK(""));
+    orchestra_gateway(&s, "system/rule", "{\"rule\":\"r-9\",\"state\":\"active\"}");
+    approve(16, 4);
+    CHECK(!strstr(orchestra_acts(&s).ptr, "suggest"));
+    orchestra_close(&s);
+}
+
 TEST(proposals_that_name_nobody_are_left_to_people)
 {
     static const char rest[] = "\"payload\":{\"method\":\"tools/call\",\"params\":"
@@ -507,6 +519,21 @@ TEST(evidence_survives_a_restart_and_counts_once)
     approve(15, 1);
     CHECK(strstr(orchestra_acts(&s).ptr, "suggest"));
     CHECK(strstr(buf_cstr(&s.payload), "\"approved\":16"));
+    orchestra_close(&s);
+}
+
+TEST(what_was_over_before_a_restart_is_not_open_after_it)
+{
+    orchestra_open(&s);
+    orchestra_propose(&s, "p1", path(1));
+    orchestra_closed(&s, "p1", "expired", "");
+    orchestra_propose(&s, "p2", path(2));
+    orchestra_fulfil(&s, "ann", "p2", path(2));
+    orchestra_propose(&s, "p3", path(3));
+    s.book = S(BOOK(RULE("r-1", "active", "")));
+    (void)orchestra_acts(&s);
+    orchestra_restart(&s);
+    CHECK_ACTS("book\nfulfil r-1 p3\n");
     orchestra_close(&s);
 }
 
