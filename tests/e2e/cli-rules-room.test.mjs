@@ -286,6 +286,42 @@ test('automation: the switch of a topic', async () => {
     assert.match((await local('topic', 'set', 'switch', 'automation', 'perhaps')).stderr, /the automation is on or off, not "perhaps"/);
 });
 
+test('a rule is used, and stops when a person objects', async () => {
+    const [id] = await suggested('work', exactly('a'));
+    const [eve, worker] = [await gateway.join('bot', { topic: 'work' }), await gateway.join('orch', { topic: 'work' })];
+    const call = { method: 'tools/call', params: { name: 'write', arguments: { name: 'a' } } };
+    const proposed = async () => {
+        const sent = eve.send(envelope('bot', 'mcp/proposal:tools/call:write', { to: ['files'], payload: call }));
+        await expect(worker, (json) => json.id === sent.id);
+        return sent.id;
+    };
+    const use = async (proposal) => {
+        worker.send(envelope('orch', 'mcp/request:tools/call:write', { to: ['files'], correlation_id: proposal, rule: id, payload: { jsonrpc: '2.0', id: 1, ...call } }));
+        await expect(eve, ({ kind, payload }) => kind === 'system/proposal' && payload.proposal === proposal && payload.rule === id);
+    };
+    const words = async () => (await rules('ann', 'explain', 'work', id)).stdout;
+
+    assert.equal((await rules('ann', 'accept', 'work', id, '--budget', '2')).status, 0);
+    const [first, second, third] = [await proposed(), await proposed(), await proposed()];
+    await use(first);
+    assert.match(await words(), /It acts: .*\n.*\nUsed once, 1 of 2 within this hour, the last time 20/);
+    await use(second);
+    assert.match(await words(), /It does not act: its budget is used up: 2 of 2 uses within this hour\.\nUsed 2 times/);
+    assert.match((await rules('ann', 'list', 'work')).stdout, /active +\d+d +2\/2 /);
+    assert.match((await rules('ann', 'show', 'work', id)).stdout, /\n {4}# Used 2 times, 2 of 2 within this hour/);
+
+    const late = await moot(gateway, 'ann', ['reject', 'work', first, 'not', 'that', 'one']);
+    assert.deepEqual(late, { status: 0, stdout: `rejected ${first}, too late to stop it; the rule that let it through is suspended\n`, stderr: '' });
+    assert.match(await words(), /It does not act: it was suspended by ann, .*: not that one\.\n`moot rules enable work r-\w+` lets it act again/);
+    assert.equal((await rules('ann', 'enable', 'work', id)).status, 0);
+    assert.equal((await moot(gateway, 'ann', ['reject', 'work', third])).stdout, `rejected ${third}\n`);
+    assert.equal(await stateOf('work', id), 'suspended', 'it covers what was rejected');
+    const over = await moot(gateway, 'ann', ['reject', 'work', third]);
+    assert.deepEqual([over.status, over.stdout], [1, '']);
+    assert.match(over.stderr, /there is no open proposal/);
+    assert.match((await moot(gateway, 'ann', ['reject', 'work', 'nosuch'])).stderr, /there is no open proposal "nosuch" in work/);
+});
+
 test('the local server is asked as its human', async () => {
     const path_ = file('home.json', 'home', exactly('a'));
 
