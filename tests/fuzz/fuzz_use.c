@@ -205,6 +205,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct str rest = { (const char *)bytes, size };
     struct str proposal = str_cut(&rest, '\n');
 
+    if (!proposal.ptr || !rest.ptr)
+        return 0;
     play(PROPOSALS_ONCE, proposal, rest);
     play(PROPOSALS_FREE, proposal, rest);
     play(PROPOSALS_EXACT, proposal, rest);
