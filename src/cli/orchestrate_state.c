@@ -18,6 +18,7 @@
 #include "crypto/crypto.h"
 
 enum { PATH_BYTES = 4096, NAME_BYTES = 200, READ_BYTES = 64 << 10 };
+enum { LONG_BYTES = 48 << 20 /* is compacted when it is opened */ };
 
 /* --- where --- */
 
@@ -159,22 +160,33 @@ static int tell_all(const struct orchestrate_state *state, struct str text,
 
 /* --- making it shorter --- */
 
+/* Whole and on the disk before it takes the place of the old one. */
+static bool put_file(const struct orchestrate_state *state, const char *path, int fd,
+                     struct str text)
+{
+    return fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB) && !fd_write_all(fd, text) &&
+           !fsync(fd) && !rename(path, state->path);
+}
+
 static int replace_file(struct orchestrate_state *state, struct str text)
 {
     CLEANUP(buf_done) struct buf path;
-    CLEANUP(fd_closep) int fd = -1;
+    int fd;
 
     buf_init(&path, PATH_BYTES);
     buf_putf(&path, "%s.new", state->path);
     (void)unlink(buf_cstr(&path));
     fd = open(buf_cstr(&path),
               O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) || fd_write_all(fd, text) || fsync(fd) ||
-        rename(buf_cstr(&path), state->path))
-        return cli_fail("%s: %s", buf_cstr(&path), strerror(errno));
+    if (!put_file(state, buf_cstr(&path), fd, text)) {
+        int code = cli_fail("%s: %s", buf_cstr(&path), strerror(errno));
+
+        if (fd >= 0)
+            (void)close(fd);
+        return code;
+    }
     (void)close(state->fd);
     state->fd = fd;
-    fd = -1;
     state->bytes = text.len;
     return CLI_OK;
 }
@@ -215,7 +227,7 @@ static int take_up(struct orchestrate_state *state, const struct journal_reading
         code = tell_all(state, buf_str(&text), reading);
     if (!code && state->bytes == 0)
         return begin_file(state);
-    if (!code && state->bytes > JOURNAL_BYTES / 4 * 3)
+    if (!code && state->bytes > LONG_BYTES)
         return compact(state);
     return code;
 }

@@ -24,6 +24,19 @@ void open_remove(struct orchestrator *o, struct open_one *one)
     free(one);
 }
 
+/* The oldest go. */
+static void make_room(struct orchestrator *o, size_t bytes)
+{
+    struct open_one *oldest;
+
+    LIST_FOREACH(oldest, &o->by_age, link) {
+        if (o->open_count < ORCHESTRATE_OPEN &&
+            o->open_bytes + bytes <= ORCHESTRATE_OPEN_BYTES)
+            return;
+        open_remove(o, oldest);
+    }
+}
+
 struct open_one *open_add(struct orchestrator *o, struct str id, struct str envelope)
 {
     size_t bytes = id.len + envelope.len;
@@ -31,9 +44,7 @@ struct open_one *open_add(struct orchestrator *o, struct str id, struct str enve
 
     if (one || id.len == 0 || envelope.len > JOURNAL_ENVELOPE)
         return one;
-    while (o->open_count && (o->open_count >= ORCHESTRATE_OPEN ||
-                             o->open_bytes + bytes > ORCHESTRATE_OPEN_BYTES))
-        open_remove(o, LIST_FIRST(&o->by_age, struct open_one, link));
+    make_room(o, bytes);
     one = xcalloc(1, sizeof(*one) + bytes);
     memcpy(one->text, id.ptr, id.len);
     memcpy(one->text + id.len, envelope.ptr, envelope.len);

@@ -47,7 +47,9 @@ static bool is_string(enum shape_kind kind)
 
 static char begin_at(const struct shape *shape, size_t i)
 {
-    return i < shape->text.len ? shape->text.ptr[i] : '/';
+    if (i == shape->text.len)
+        return '/';
+    return shape->text.ptr[i];
 }
 
 /* One goes on where the other begins. */

@@ -297,3 +297,23 @@ test('what is wrong is said, and it ends', async () => {
     fs.chmodSync(journalOf('wrong'), 0o644);
     assert.match((await run([])).stderr, /can be read or written by others/);
 });
+
+test('a journal that has become long is made shorter, and no rejection is lost', async () => {
+    const at = (days) => new Date(Date.now() - days * 86_400_000).toISOString();
+    const decided = (id, days, verdict) => `${JSON.stringify({ at: at(days), after: 'e1', what: 'decided', proposal: id, proposer: 'bot', method: 'tools/call',
+        tool: 'add', to: 'calc', arguments: { n: 'x'.repeat(10_000) }, verdict, by: 'ann' })}\n`;
+    const lines = [`${JSON.stringify({ at: at(300), what: 'topic', topic: 'long' })}\n`, decided('no', 200, 'rejected')];
+
+    for (let i = 0; i < 5000; i++)
+        lines.push(decided(`p${i}`, i < 2000 ? 100 : 1, 'approved'));
+    fs.mkdirSync(folderOf('long'), { mode: 0o700 });
+    fs.writeFileSync(journalOf('long'), lines.join(''), { mode: 0o600 });
+    const before = fs.statSync(journalOf('long')).size;
+    const command = await orchestrate({ topic: 'long' });
+    await command.stop();
+    const { size, mode } = fs.statSync(journalOf('long'));
+    assert.ok(before > 50_000_000 && size < 32 << 20, `${size}`);
+    assert.equal(mode & 0o777, 0o600);
+    const kept = new Set(linesOf('long').map(({ proposal }) => proposal));
+    assert.deepEqual(['no', 'p0', 'p4999'].map((id) => kept.has(id)), [true, false, true]);
+});
