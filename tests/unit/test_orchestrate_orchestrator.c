@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -20,6 +21,14 @@ static const char *p(unsigned number)
     char *at = texts[named++ % 8];
 
     (void)snprintf(at, 256, "p%u", number);
+    return at;
+}
+
+static const char *text(unsigned number)
+{
+    char *at = texts[named++ % 8];
+
+    (void)snprintf(at, 256, "q%u", number);
     return at;
 }
 
@@ -535,6 +544,54 @@ TEST(what_was_over_before_a_restart_is_not_open_after_it)
     orchestra_restart(&s);
     CHECK_ACTS("book\nfulfil r-1 p3\n");
     orchestra_close(&s);
+}
+
+/* What is replayed with this time, of sixteen that ann approved. */
+static unsigned long days_of(const char *ts)
+{
+    const char *at;
+
+    orchestra_open(&s);
+    orchestra_gateway(&s, "system/presence", "{}"); /* the gateway's own time: NOW */
+    s.now_ms += 5 * DAY_MS;
+    s.is_replay = true;
+    for (unsigned i = 0; i < 20; i++) {
+        char rest[512];
+
+        (void)snprintf(rest, sizeof(rest),
+                       "\"ts\":\"%s\",\"to\":[\"srv\"],\"payload\":{\"method\":"
+                       "\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":%s}}",
+                       i % 2 ? ts : "2027-01-17T08:00:00Z", path(i));
+        orchestra_propose(&s, p(i), path(i));
+        orchestra_hear(&s, "ann", "mcp/request:tools/call:t", text(i), p(i), rest);
+        orchestra_closed(&s, p(i), "fulfilled", "");
+    }
+    s.is_replay = false;
+    orchestra_pass(&s, HOUR_MS);
+    at = strstr(buf_cstr(&s.payload), "\"days\":");
+    CHECK(at);
+    return at ? strtoul(at + strlen("\"days\":"), NULL, 10) : 0;
+}
+
+TEST(what_is_replayed_was_said_between_the_times_that_the_gateway_knows)
+{
+    static const struct {
+        const char *ts;
+        unsigned long days;
+    } cases[] = {
+        { "2027-01-17T09:00:00Z", 1 },
+        { "2027-01-18T09:00:00Z", 2 },
+        { "2001-01-01T00:00:00Z", 2 }, /* not before the gateway's own time */
+        { "2999-01-01T00:00:00Z", 2 }, /* not in the future */
+        { "nonsense", 2 },
+    };
+
+    FOR_EACH_CASE(c, cases) {
+        CHECK_INT(days_of(c->ts), c->days);
+        CHECK(!strstr(buf_cstr(&s.payload), "2001-"));
+        CHECK(!strstr(buf_cstr(&s.payload), "2999-"));
+        orchestra_close(&s);
+    }
 }
 
 TEST(what_was_decided_while_it_was_away_is_learned)
