@@ -9,7 +9,7 @@
 #include "envelope/kind.h"
 #include "rules/value.h"
 
-enum { DAY_MS = 86'400'000, ID_BYTES = 10, MILLION = 1'000'000 };
+enum { DAY_MS = 86'400'000, ID_BYTES = 16, MILLION = 1'000'000 };
 
 struct str rule_state_name(enum rule_state state)
 {

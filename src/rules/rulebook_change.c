@@ -116,6 +116,14 @@ static bool is_renewal(const struct rule_change *change, const struct held_rule 
            held->rule.evidence.last_ms > change->at_ms;
 }
 
+/* Its terms and its evidence are one maker's: nobody lends his name to the terms of
+ * another, or puts words into his mouth. */
+static bool is_anothers(const struct rule_change *change, const struct held_rule *held)
+{
+    return rule_is_current(&held->rule, change->at_ms) &&
+           !str_eq(held->rule.created_by, change->by);
+}
+
 static enum err judge_state(const struct planning *p, const struct page *old)
 {
     const struct rule_change *c = p->change;
@@ -131,6 +139,9 @@ static enum err judge_state(const struct planning *p, const struct page *old)
     if (is == RULE_DECLINED && !is_forgotten(&old->held, c->at_ms))
         return refuse_state(p, S("payload.rule"), name,
                             "was declined less than 30 days ago");
+    if (is == RULE_SUGGESTED && is_anothers(c, &old->held))
+        return refuse_state(p, S("payload.rule"), name,
+                            "is suggested by another already");
     if (is == RULE_SUGGESTED && !is_renewal(c, &old->held))
         return refuse_state(p, S("payload.rule.evidence"), name,
                             "is older than what is there");
@@ -212,7 +223,6 @@ static enum err compose_whole(struct planning *p, struct held_rule *held)
 static void compose_renewal(const struct planning *p, struct held_rule *held)
 {
     held->rule.evidence = p->change->rule->evidence;
-    held->rule.created_by = p->change->by;
     held->rule.created_ms = p->change->at_ms;
 }
 

@@ -90,7 +90,7 @@ test('rules check: says it in words, and where it is wrong', async () => {
     const { status, stdout } = await rules('check', at('rules.yaml'));
 
     assert.equal(status, 0);
-    assert.match(stdout, /^r-[0-9a-f]{20} \(suggested\)\nIn room, bot may call write of files, 20 times an hour/);
+    assert.match(stdout, /^r-[0-9a-f]{32} \(suggested\)\nIn room, bot may call write of files, 20 times an hour/);
     assert.match(stdout, /\n {2}path is a path beneath \/srv\/app, of a-z 0-9 \. alone, 17 bytes and 2 parts at most, ending with \.c\n/);
     assert.match(stdout, /rules\.yaml is fine: 1 rule\.\n$/);
 

@@ -82,7 +82,7 @@ test('from the first proposal to the first that nobody has to approve, and back'
 
     // What she decided is put before her, with what it rests on.
     const { payload: { text } } = await told('chat', (payload, { from }) => from === 'orchestrator' && /I suggest the rule/.test(payload.text));
-    const [, rule] = /moot rules accept room (r-[0-9a-f]{20})/.exec(text);
+    const [, rule] = /moot rules accept room (r-[0-9a-f]{32})/.exec(text);
     assert.match(text, /In room, bot may call write_file of files, .* path is a path beneath .*notes-.*Approved 16 times .*never rejected/);
     assert.match(text, /moot rules decline room r-/);
     assert.match(await as('ann', 'rules', 'show', 'room', rule), /state: "suggested"/);

@@ -91,7 +91,7 @@ TEST(only_people_add_accept_and_enable)
         enum rule_state from;
         enum err program, self; /* about proposals of his own */
     } cases[] = {
-        { RULE_SUGGEST, RULE_SUGGESTED, OK, OK },
+        { RULE_SUGGEST, RULE_SUGGESTED, OK, ERR_RULE_STATE }, /* it is the finder's */
         { RULE_ADD, RULE_DISABLED, ERR_FORBIDDEN, ERR_FORBIDDEN },
         { RULE_ACCEPT, RULE_SUGGESTED, ERR_FORBIDDEN, ERR_FORBIDDEN },
         { RULE_ACCEPT, RULE_DECLINED, ERR_FORBIDDEN, ERR_FORBIDDEN },
@@ -120,7 +120,7 @@ TEST(only_people_add_accept_and_enable)
         CHECK_INT(judge(&s, &change), OK);
         change.by = S("bot");
         CHECK_INT(judge(&s, &change), c->self);
-        if (c->self)
+        if (c->self == ERR_FORBIDDEN)
             CHECK_STR(s.problem.field, S("from"));
         book_stage_close(&s);
     }
@@ -267,11 +267,15 @@ TEST(what_is_suggested_again_gets_newer_evidence_and_nothing_else)
     CHECK_STR(str_of(s.problem.state), S("suggested"));
 
     rule->evidence = (struct rule_evidence){ .approved = 20, .last_ms = NOW - 50 };
-    change.by = S("other");
+    change.by = S("other"); /* whose terms they are, his the evidence is */
     change.at_ms = NOW + 60;
+    CHECK_INT(judge(&s, &change), ERR_RULE_STATE);
+    CHECK_STR(str_of(s.problem.state), S("suggested"));
+    CHECK_STR(s.problem.field, S("payload.rule"));
+    change.by = S("finder");
     held = apply(&s, &change);
     CHECK_INT(held->rule.evidence.approved, 20);
-    CHECK_STR(held->rule.created_by, S("other"));
+    CHECK_STR(held->rule.created_by, S("finder"));
     CHECK_INT(held->rule.created_ms, NOW + 60);
     CHECK_INT(held->rule.budget, 3);
     CHECK_INT(held->rule.expires_ms, NOW + DAY_MS);
@@ -284,8 +288,10 @@ TEST(what_is_suggested_again_gets_newer_evidence_and_nothing_else)
     CHECK_INT(apply(&s, &change)->rule.evidence.approved, 30);
 
     /* Once it has expired, it is a new one. */
+    change.by = S("other");
     change.at_ms = NOW + DAY_MS;
     held = apply(&s, &change);
+    CHECK_STR(held->rule.created_by, S("other"));
     CHECK_INT(held->rule.budget, 9000);
     CHECK_INT(held->rule.expires_ms, NOW + 300 * DAY_MS);
     book_stage_close(&s);

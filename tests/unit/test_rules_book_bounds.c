@@ -357,17 +357,18 @@ TEST(a_rule_is_kept_with_all_that_is_known_of_it)
     (void)apply(&s, &change);
     buf_init(&text, TEXT);
     put_held(&text, rulebook_find(s.book, id));
-    CHECK_STR(buf_str(&text),
-              S("{\"rule\":{\"id\":\"r-bcaa053c26847801b9c3\",\"topic\":\"room\","
-                "\"state\":\"suspended\",\"proposer\":\"bot\",\"method\":\"tools/call\","
-                "\"tool\":\"deploy\",\"arguments\":{\"n\":{\"exactly\":1}},\"budget\":5,"
-                "\"expires_at\":\"2027-02-14T08:00:00.000Z\","
-                "\"created_at\":\"2027-01-15T08:00:00.000Z\",\"created_by\":\"finder\","
-                "\"accepted_at\":\"2027-01-15T08:00:00.000Z\",\"accepted_by\":\"ann\"},"
-                "\"changed_by\":\"ann\",\"changed_at\":\"2027-01-15T08:02:00.000Z\","
-                "\"reason\":\"not \\\"this\\\" one\",\"uses\":3,"
-                "\"last_use\":\"2027-01-15T08:01:00.000Z\","
-                "\"minute\":\"2027-01-15T08:01:00.000Z\",\"by_minute\":[2,1]}"));
+    CHECK_STR(
+        buf_str(&text),
+        S("{\"rule\":{\"id\":\"r-bcaa053c26847801b9c338cc6fcb61b1\",\"topic\":\"room\","
+          "\"state\":\"suspended\",\"proposer\":\"bot\",\"method\":\"tools/call\","
+          "\"tool\":\"deploy\",\"arguments\":{\"n\":{\"exactly\":1}},\"budget\":5,"
+          "\"expires_at\":\"2027-02-14T08:00:00.000Z\","
+          "\"created_at\":\"2027-01-15T08:00:00.000Z\",\"created_by\":\"finder\","
+          "\"accepted_at\":\"2027-01-15T08:00:00.000Z\",\"accepted_by\":\"ann\"},"
+          "\"changed_by\":\"ann\",\"changed_at\":\"2027-01-15T08:02:00.000Z\","
+          "\"reason\":\"not \\\"this\\\" one\",\"uses\":3,"
+          "\"last_use\":\"2027-01-15T08:01:00.000Z\","
+          "\"minute\":\"2027-01-15T08:01:00.000Z\",\"by_minute\":[2,1]}"));
     buf_done(&text);
     restart(&s);
     CHECK_INT(held_rule_used(rulebook_find(s.book, id), NOW + 120'000), 3);

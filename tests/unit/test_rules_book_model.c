@@ -20,6 +20,7 @@ struct model {
     bool is_there;
     enum rule_state state;
     uint64_t changed_ms, expires_ms, budget;
+    struct str maker;
     uint64_t uses[USES];
     size_t use_count;
 };
@@ -49,7 +50,9 @@ static enum err expected(const struct rule_change *c, const struct model *m)
         return ERR_FORBIDDEN;
     switch (c->verb) {
     case RULE_SUGGEST:
-        if (!m->is_there || is == RULE_SUGGESTED)
+        if (m->is_there && is == RULE_SUGGESTED)
+            return is_expired || str_eq(c->by, m->maker) ? OK : ERR_RULE_STATE;
+        if (!m->is_there)
             return OK;
         return is == RULE_DECLINED && c->at_ms >= m->changed_ms + WAIT_MS
                    ? OK
@@ -97,6 +100,7 @@ static void follow(struct model *m, const struct rule_change *c)
     m->is_there = true;
     m->changed_ms = c->at_ms;
     if ((c->verb == RULE_SUGGEST && !is_renewed) || c->verb == RULE_ADD) {
+        m->maker = c->by;
         m->budget = c->rule->budget;
         m->expires_ms = c->at_ms + RULEBOOK_DAYS * DAY_MS;
     }
