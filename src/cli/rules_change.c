@@ -37,7 +37,7 @@ struct change {
     const struct room_rules *rules;
     const struct room_rule *one;
     struct rule wanted; /* accept: as it will be */
-    bool is_narrowed, has_budget, has_expiry;
+    bool is_narrowed;
     struct buf reason, payload;
     char sent[MOOT_ID];
     bool is_sent, is_heard;
@@ -212,6 +212,14 @@ static void on_sent(struct moot *m [[maybe_unused]], void *user,
 
 /* --- what is sent --- */
 
+/* As they were shown: meanwhile the same may have been suggested on others. */
+static void write_terms(const struct change *c, struct json_writer *w)
+{
+    json_put_uint(w, S("budget"), c->wanted.budget);
+    if (c->wanted.expires_ms)
+        json_put_time(w, S("expires_at"), c->wanted.expires_ms);
+}
+
 static void write_payload(struct change *c)
 {
     struct json_writer w;
@@ -225,10 +233,8 @@ static void write_payload(struct change *c)
         json_key(&w, S("narrow"));
         shape_write(&w, c->wanted.arguments);
     }
-    if (c->has_budget)
-        json_put_uint(&w, S("budget"), c->wanted.budget);
-    if (c->has_expiry)
-        json_put_time(&w, S("expires_at"), c->wanted.expires_ms);
+    if (c->verb == RULE_ACCEPT)
+        write_terms(c, &w);
     if (c->reason.len)
         json_put_str(&w, S("reason"), buf_str(&c->reason));
     json_object_close(&w);
@@ -293,7 +299,6 @@ static int read_expiry(struct change *c, const char *text)
                         "past",
                         (unsigned long long)longest_days),
                CLI_USAGE;
-    c->has_expiry = true;
     c->wanted.expires_ms = ms;
     return CLI_OK;
 }
@@ -306,7 +311,6 @@ static int read_budget(struct change *c, const char *text)
         return cli_fail("--budget takes 1 to %d uses an hour, not \"%s\"", RULE_BUDGET,
                         text),
                CLI_USAGE;
-    c->has_budget = true;
     return CLI_OK;
 }
 
@@ -333,6 +337,9 @@ static int accept_one(struct change *c, struct arena *arena)
         code = rules_load_shape(o->narrow, arena, &c->one->rule, &c->wanted.arguments);
         c->is_narrowed = true;
     }
+    if (code == CLI_OK && !rule_is_current(&c->wanted, clock_wall_ms()))
+        code =
+            (cli_fail("it has expired; with --expires it holds for longer"), CLI_REFUSED);
     if (code == CLI_OK && !asks_yes(c))
         code = (cli_fail("it was not accepted"), CLI_REFUSED);
     if (code == CLI_OK)

@@ -76,7 +76,7 @@ test('what is learned is suggested, explained, accepted and exported', async () 
     }
     const learned = (await local('rules', 'learn', '--topic', 'room', '--days', '1')).stdout;
     const given = await moot(gateway, 'orch', ['rules', 'suggest', 'room', '-'], { input: learned });
-    assert.match(given.stdout, /^suggested {2}r-[0-9a-f]{20} {2}bot: write at files\n$/);
+    assert.match(given.stdout, /^suggested {2}r-[0-9a-f]{32} {2}bot: write at files\n$/);
     assert.deepEqual([given.status, given.stderr], [0, 'moot: 1 suggested\n']);
     const [{ id, state, created_by, evidence }] = await listed('room');
     assert.deepEqual([state, created_by, evidence.approved, evidence.people], ['suggested', 'orch', 20, ['ann']]);
@@ -336,6 +336,33 @@ test('the local server is asked as its human', async () => {
     const nowhere = await moot(null, null, ['rules', 'list', 'home'], { env: { MOOT_DATA: folder } });
     assert.deepEqual([nowhere.status, nowhere.stdout], [1, '']);
     assert.match(nowhere.stderr, /no server runs on/);
+});
+
+test('what is accepted is what was shown, whatever is suggested meanwhile', { skip: spawnSync('tmux', ['-V']).status !== 0 && 'there is no tmux' }, async () => {
+    const soon = (ms) => new Date(Date.now() + ms).toISOString();
+    const [id] = await suggested('swap', { ...under, budget: 3, expires_at: soon(86_400_000) });
+    const terminal = await startTerminal([program, 'rules', 'accept', 'swap', id],
+        { columns: 80, env: { MOOT_SERVER: `http://127.0.0.1:${gateway.port}`, MOOT_TOKEN: 'ann-token', NO_COLOR: '1' } });
+
+    await terminal.sees('Let it act? [y/N]');
+    assert.equal((await rules('boss', 'remove', 'swap', id)).status, 0);
+    assert.deepEqual(await suggested('swap', { ...under, budget: 9000, expires_at: soon(300 * 86_400_000) }), [id]);
+    await terminal.type('y');
+    await terminal.press('Enter');
+    await terminal.sees('is active');
+    await terminal.close();
+    const [active] = await listed('swap');
+    assert.deepEqual([active.id, active.state, active.budget], [id, 'active', 3]);
+    assert.ok(Date.parse(active.expires_at) < Date.now() + 2 * 86_400_000);
+});
+
+test('what has expired is not accepted as it is', async () => {
+    const [id] = await suggested('late', { ...under, expires_at: new Date(Date.now() + 1500).toISOString() });
+
+    await new Promise((done) => { setTimeout(done, 1600); });
+    const { status, stderr } = await rules('ann', 'accept', 'late', id);
+    assert.deepEqual([status, stderr], [4, 'moot: it has expired; with --expires it holds for longer\n']);
+    assert.equal((await rules('ann', 'accept', 'late', id, '--expires', '2d')).status, 0);
 });
 
 test('at a terminal it is shown what will act, and asked', { skip: spawnSync('tmux', ['-V']).status !== 0 && 'there is no tmux' }, async () => {
