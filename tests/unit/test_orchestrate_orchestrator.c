@@ -75,7 +75,7 @@ static struct str suggested_id(void)
     static char id[RULE_ID + 1];
     const char *at = strstr(buf_cstr(&s.payload), "\"id\":\"");
 
-    (void)snprintf(id, sizeof(id), "%.22s", at ? at + strlen("\"id\":\"") : "");
+    (void)snprintf(id, sizeof(id), "%.34s", at ? at + strlen("\"id\":\"") : "");
     return str_of(id);
 }
 
