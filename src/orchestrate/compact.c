@@ -9,12 +9,25 @@
 #include "rules/rulebook.h"
 
 static const uint64_t day_ms = 86'400'000;
-enum { IDS_BYTES = JOURNAL_BYTES };
+enum {
+    IDS_BYTES = JOURNAL_BYTES,
+    OPEN_DAYS = 2, /* by then a proposal is over, whether its end was heard or not */
+};
+
+/* What makes room first, if there must be some: what anybody can have written without end
+ * goes before what people said, and a no of theirs never goes. */
+enum worth {
+    WORTH_COUNT,    /* what rules did, or would have done */
+    WORTH_OPEN,     /* proposals */
+    WORTH_APPROVAL, /* what was learned */
+    WORTH_RULE,     /* suggested, or not wanted */
+    WORTH_ALL,
+};
 
 /* A line that may stay. */
 struct kept {
     struct str line; /* with its newline */
-    bool is_approval;
+    enum worth worth;
     bool is_gone;
 };
 
@@ -39,8 +52,8 @@ static bool is_younger(const struct compacting *c, uint64_t at_ms, uint64_t than
 static bool is_worth(const struct compacting *c, const struct journal_entry *e)
 {
     switch (e->type) {
-    case JOURNAL_TOPIC:
-    case JOURNAL_PROPOSED: return true;
+    case JOURNAL_TOPIC: return true;
+    case JOURNAL_PROPOSED: return is_younger(c, e->at_ms, OPEN_DAYS * day_ms);
     case JOURNAL_DECIDED:
         return is_younger(c, e->at_ms,
                           e->decision.verdict == DECISION_APPROVED
@@ -57,6 +70,25 @@ static bool is_worth(const struct compacting *c, const struct journal_entry *e)
     case JOURNAL_TYPE_COUNT: break;
     }
     return false;
+}
+
+static enum worth worth_of(const struct journal_entry *e)
+{
+    switch (e->type) {
+    case JOURNAL_WOULD:
+    case JOURNAL_SHADOW:
+    case JOURNAL_USED: return WORTH_COUNT;
+    case JOURNAL_PROPOSED: return WORTH_OPEN;
+    case JOURNAL_DECIDED:
+        return e->decision.verdict == DECISION_APPROVED ? WORTH_APPROVAL : WORTH_ALL;
+    case JOURNAL_SUGGESTED:
+    case JOURNAL_UNWANTED: return WORTH_RULE;
+    case JOURNAL_TOPIC:
+    case JOURNAL_ENDED:
+    case JOURNAL_HEARD:
+    case JOURNAL_TYPE_COUNT: break;
+    }
+    return WORTH_ALL;
 }
 
 static void strike(struct compacting *c, struct kept *line)
@@ -80,11 +112,7 @@ static void keep(struct compacting *c, struct str line, const struct journal_ent
         c->room = c->room ? 2 * c->room : 1024;
         c->lines = xrealloc(c->lines, c->room * sizeof(*c->lines));
     }
-    c->lines[c->count++] = (struct kept){
-        .line = line,
-        .is_approval =
-            e->type == JOURNAL_DECIDED && e->decision.verdict == DECISION_APPROVED,
-    };
+    c->lines[c->count++] = (struct kept){ .line = line, .worth = worth_of(e) };
     c->bytes += line.len;
 }
 
@@ -127,12 +155,13 @@ static enum err read_all(struct compacting *c, struct str text)
     return OK;
 }
 
-/* The oldest approvals make room. */
+/* The oldest of those that are worth least. */
 static enum err make_room(struct compacting *c, size_t reserved)
 {
-    for (size_t i = 0; i < c->count && c->bytes + reserved > c->terms->max; i++)
-        if (c->lines[i].is_approval)
-            strike(c, &c->lines[i]);
+    for (enum worth worth = WORTH_COUNT; worth < WORTH_ALL; worth++)
+        for (size_t i = 0; i < c->count && c->bytes + reserved > c->terms->max; i++)
+            if (c->lines[i].worth == worth)
+                strike(c, &c->lines[i]);
     return c->bytes + reserved > c->terms->max ? ERR_OVERLOAD : OK;
 }
 

@@ -77,8 +77,9 @@ struct journal_reading {
 enum err journal_replay(struct str text, const struct journal_reading *reading,
                         size_t *ret_line);
 
-/* What is worth keeping, in at most `max` bytes: old approvals and what is over go first.
- * ERR_OVERLOAD: what must not be forgotten, rejections above all, is more than that. */
+/* What is worth keeping, in at most `max` bytes: what is over goes first, then counts,
+ * open proposals, approvals and what became of rules, the oldest of each. ERR_OVERLOAD:
+ * rejections, which must not be forgotten, are more than that. */
 struct journal_terms {
     struct str topic;
     uint64_t now_ms;

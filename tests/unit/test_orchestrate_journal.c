@@ -225,6 +225,50 @@ TEST(what_is_of_no_use_any_more_goes_first)
     buf_done(&out);
 }
 
+/* Whoever proposes without end must not stop it, and pushes nothing out that people
+ * said. */
+TEST(what_anybody_can_say_makes_room_for_what_people_said)
+{
+    struct buf in, out;
+
+    buf_init(&in, TEXT);
+    buf_init(&out, TEXT);
+    buf_put(&in, S(TOPIC));
+    journal_put(&in, &(struct journal_entry){ .type = JOURNAL_PROPOSED,
+                                              .at_ms = NOW - 3 * DAY_MS,
+                                              .proposal = S("stale"),
+                                              .envelope = S("{}") });
+    put_decided(&in, 1, NOW - DAY_MS, DECISION_REJECTED);
+    put_decided(&in, 2, NOW - DAY_MS, DECISION_APPROVED);
+    journal_put(&in, &(struct journal_entry){ .type = JOURNAL_UNWANTED,
+                                              .at_ms = NOW - DAY_MS,
+                                              .text = S("{\"id\":\"r-not\"}") });
+    for (unsigned i = 0; i < 200; i++) {
+        char id[32];
+
+        (void)snprintf(id, sizeof(id), "q%u", i);
+        journal_put(&in, &(struct journal_entry){ .type = JOURNAL_PROPOSED,
+                                                  .at_ms = NOW - 1000,
+                                                  .proposal = str_of(id),
+                                                  .envelope = S("{}") });
+        journal_put(&in, &(struct journal_entry){ .type = JOURNAL_WOULD,
+                                                  .at_ms = NOW - 1000,
+                                                  .rule = S("r-1"),
+                                                  .proposal = str_of(id) });
+    }
+    CHECK_INT(compact(&in, TEXT, &out), OK);
+    CHECK(!strstr(buf_cstr(&out), "stale"));
+    CHECK(strstr(buf_cstr(&out), "would"));
+    CHECK_INT(compact(&in, in.len / 8, &out), OK);
+    CHECK(out.len <= in.len / 8);
+    CHECK(!strstr(buf_cstr(&out), "would"));
+    CHECK(!strstr(buf_cstr(&out), "\"q0\"") && strstr(buf_cstr(&out), "\"q199\""));
+    CHECK(strstr(buf_cstr(&out), "\"p1\"") && strstr(buf_cstr(&out), "\"p2\""));
+    CHECK(strstr(buf_cstr(&out), "r-not"));
+    buf_done(&in);
+    buf_done(&out);
+}
+
 TEST(approvals_make_room_and_rejections_never_do)
 {
     struct buf in, out;
