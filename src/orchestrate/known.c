@@ -84,8 +84,12 @@ void known_add_unwanted(struct known *known, const struct rule *rule, uint64_t a
     known->unwanted[known->unwanted_count++] = one;
 }
 
+/* What nobody answered until it expired makes room in a full book: that was no one's
+ * no. */
 static void take_away(struct known *known, const struct rule *rule, uint64_t at_ms)
 {
+    if (rule->state == RULE_SUGGESTED && !rule_is_current(rule, at_ms))
+        return;
     known_add_unwanted(known, rule, at_ms);
     known->listener.unwanted(known->listener.user, rule);
 }

@@ -254,6 +254,21 @@ TEST(what_was_taken_away_does_not_come_back_even_after_a_restart)
     orchestra_close(&s);
 }
 
+TEST(what_expired_unanswered_was_taken_away_by_nobody)
+{
+    orchestra_open(&s);
+    with_book(BOOK(RULE("r-1", "suggested", "")));
+    s.now_ms += 60 * DAY_MS;
+    approve(0, 16);
+    CHECK(!strstr(orchestra_acts(&s).ptr, "suggest"));
+    s.book = S(BOOK(""));
+    orchestra_gateway(&s, "system/rule", NEWS("removed"));
+    approve(16, 1);
+    CHECK(strstr(orchestra_acts(&s).ptr, "suggest"));
+    CHECK(!strstr(buf_cstr(&s.journal), "unwanted"));
+    orchestra_close(&s);
+}
+
 TEST(what_is_no_longer_in_the_book_was_taken_away)
 {
     orchestra_open(&s);
