@@ -403,10 +403,10 @@ static void lay_out_limits(struct settings *settings)
 
 /* What a client may rely on here: docs/PROTOCOL.md, section 7. */
 static const struct str features[] = {
-    S("replay"),     S("routing"),     S("echo"),       S("presence"),   S("proposals"),
-    S("tickets"),    S("dialects"),    S("validation"), S("conditions"), S("grants"),
-    S("moderation"), S("invitations"), S("loop_guard"), S("approvals"),  S("policy"),
-    S("rules"),
+    S("replay"),     S("routing"),   S("echo"),       S("presence"),
+    S("proposals"),  S("tickets"),   S("dialects"),   S("validation"),
+    S("conditions"), S("grants"),    S("moderation"), S("invitations"),
+    S("loop_guard"), S("approvals"), S("policy"),     S("rules"),
 };
 
 /* The part of the welcome that is the same for everybody. */
