@@ -65,7 +65,8 @@ enum err rulebooks_judge(const struct admission *a, struct refusal *r)
 
 /* --- keeping --- */
 
-void rulebooks_keep(struct live_room *room, struct str id)
+/* It has changed, was used, or is there no more: the store is to know. */
+static void keep(struct live_room *room, struct str id)
 {
     struct store_item item = { .section = STORE_RULE,
                                .topic = room->room.topic.name,
@@ -171,7 +172,7 @@ static void tell_state(struct live_room *room, const struct held_rule *held,
 static void forget(struct live_room *room, const struct held_rule *held,
                    const struct rule_change *change, struct str reason, struct str cause)
 {
-    rulebooks_keep(room, held->rule.id);
+    keep(room, held->rule.id);
     tell(room, &(struct news){ .held = held,
                                .state = S("removed"),
                                .by = change->by,
@@ -189,9 +190,9 @@ static void carry_out(struct live_room *room, const struct rule_change *change,
     const struct held_rule *dropped = NULL;
 
     if (is)
-        rulebooks_keep(room, is->rule.id);
+        keep(room, is->rule.id);
     if (is && declined) {
-        rulebooks_keep(room, declined->rule.id);
+        keep(room, declined->rule.id);
         tell_state(room, declined, is->rule.id, change, cause);
     }
     if (is)
@@ -202,8 +203,10 @@ static void carry_out(struct live_room *room, const struct rule_change *change,
         forget(room, dropped, change, S("it made room for another one"), cause);
 }
 
-void rulebooks_apply(struct live_room *room, const struct rule_change *change,
-                     struct str cause)
+/* `cause`, the envelope that brought it about, stands in the log already: what lies in
+ * topic_reserve()'s place is lost when the room is told. */
+static void apply(struct live_room *room, const struct rule_change *change,
+                  struct str cause)
 {
     if (!room->room.rulebook)
         room->room.rulebook = rulebook_new(room->room.topic.name);
@@ -217,17 +220,17 @@ void rulebooks_carry_out(struct live_room *room, const struct admission *a)
 {
     struct rule_change change = change_of(a);
 
-    rulebooks_apply(room, &change, a->command->id);
+    apply(room, &change, a->command->id);
 }
 
 void rulebooks_follow(struct live_room *room, const struct admission *a)
 {
     if (a->rules->used.len)
-        rulebooks_keep(room, a->rules->used);
+        keep(room, a->rules->used);
     for (size_t i = 0; i < a->rules->suspend_count; i++) {
         struct rule_change change = use_suspension(a, i);
 
-        rulebooks_apply(room, &change, a->rules->cause);
+        apply(room, &change, a->rules->cause);
     }
 }
 

@@ -22,15 +22,6 @@ void rulebooks_carry_out(struct live_room *room, const struct admission *a);
 /* What an envelope that was admitted does to rules (admit/use.h) is kept, and told. */
 void rulebooks_follow(struct live_room *room, const struct admission *a);
 
-/* A change that was judged is made, kept and told to the room. `cause`: the envelope that
- * brought it about; it stands in the log already, since what lies in topic_reserve()'s
- * place is lost. */
-void rulebooks_apply(struct live_room *room, const struct rule_change *change,
-                     struct str cause);
-
-/* It was used, or is there no more: the store is to know. */
-void rulebooks_keep(struct live_room *room, struct str id);
-
 /* "rules": the oldest first; of one state alone, or (ptr NULL) of all. */
 void rulebooks_show(const struct live_room *room, struct str state,
                     struct json_writer *w);

@@ -49,7 +49,7 @@ bool switches_are_turned(const struct switches *switches)
     return false;
 }
 
-bool switch_is_on(const struct switches *switches, enum topic_switch which)
+static bool switch_is_on(const struct switches *switches, enum topic_switch which)
 {
     return rows[which].is_usually_on != (switches && switches->turned[which].is_so);
 }

@@ -41,7 +41,6 @@ void switches_move(struct switches *to, struct switches *from);
 
 /* Is one of them turned? NULL: none is. */
 bool switches_are_turned(const struct switches *switches);
-bool switch_is_on(const struct switches *switches, enum topic_switch which);
 
 /* Sets one, keeps that, and tells the room if that is a change. `cause`: the envelope
  * that asked for it, or "". ERR_NOT_FOUND: there is no such topic; ERR_OVERLOAD: it is
