@@ -4,16 +4,9 @@
 #include "gateway/entrance.h"
 #include "gateway/rulebooks.h"
 
-static bool is_state(struct str name)
-{
-    for (int i = 0; i < RULE_STATE_COUNT; i++)
-        if (str_eq(name, rule_state_name((enum rule_state)i)))
-            return true;
-    return false;
-}
-
 void rules_list(struct exchange *x)
 {
+    enum rule_state wanted;
     enum dialect dialect;
     struct live_room *room = entrance_visit(x, &dialect);
     struct json_writer w;
@@ -22,7 +15,8 @@ void rules_list(struct exchange *x)
 
     if (!room)
         return;
-    if (exchange_param(x, S("state"), &state) || (state.ptr && !is_state(state))) {
+    if (exchange_param(x, S("state"), &state) ||
+        (state.ptr && rule_state_parse(state, &wanted))) {
         exchange_fail(x, ERR_BAD_REQUEST,
                       "`state` is suggested, shadow, active, suspended, disabled or "
                       "declined; at most once.");

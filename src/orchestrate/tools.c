@@ -43,20 +43,13 @@ static void put_rule(struct json_writer *w, const struct orchestrator *o,
     json_object_close(w);
 }
 
-static bool is_state(struct str name)
-{
-    for (int i = 0; i < RULE_STATE_COUNT; i++)
-        if (str_eq(name, rule_state_name((enum rule_state)i)))
-            return true;
-    return false;
-}
-
 enum err orchestrator_list_rules(const struct orchestrator *o, struct str state,
                                  const struct tool_answer *answer)
 {
+    enum rule_state wanted;
     struct json_writer w;
 
-    if (state.len && !is_state(state)) {
+    if (state.len && rule_state_parse(state, &wanted)) {
         buf_put(answer->why, S("state is suggested, shadow, active, suspended, disabled "
                                "or declined"));
         return ERR_INVALID;
@@ -67,7 +60,7 @@ enum err orchestrator_list_rules(const struct orchestrator *o, struct str state,
     json_key(&w, S("rules"));
     json_array_open(&w);
     for (size_t i = 0; i < o->known.count; i++)
-        if (!state.len || str_eq(state, rule_state_name(o->known.items[i].rule.state)))
+        if (!state.len || o->known.items[i].rule.state == wanted)
             put_rule(&w, o, &o->known.items[i]);
     json_array_close(&w);
     json_object_close(&w);

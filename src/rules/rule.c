@@ -22,6 +22,16 @@ struct str rule_state_name(enum rule_state state)
     return names[state];
 }
 
+enum err rule_state_parse(struct str name, enum rule_state *ret)
+{
+    for (int i = 0; i < RULE_STATE_COUNT; i++)
+        if (str_eq(name, rule_state_name((enum rule_state)i))) {
+            *ret = (enum rule_state)i;
+            return OK;
+        }
+    return ERR_INVALID;
+}
+
 /* --- what a proposal says --- */
 
 static enum err refuse(const char **ret_why, const char *why)

@@ -110,6 +110,7 @@ enum err rule_evidence_merge(struct rule_evidence *into, const struct rule_evide
 enum err rule_make_id(const struct rule *rule, struct arena *arena, struct str *ret);
 
 struct str rule_state_name(enum rule_state state);
+enum err rule_state_parse(struct str name, enum rule_state *ret); /* ERR_INVALID */
 
 /* --- as text --- */
 

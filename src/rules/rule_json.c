@@ -70,12 +70,7 @@ static enum err read_time(const struct rule_reading *r, const struct json *objec
 static enum err read_state(const struct rule_reading *r, const struct json *object,
                            struct str name, enum rule_state *ret)
 {
-    for (int i = 0; i < RULE_STATE_COUNT && name.ptr; i++)
-        if (str_eq(name, rule_state_name((enum rule_state)i))) {
-            *ret = (enum rule_state)i;
-            return OK;
-        }
-    if (!name.ptr)
+    if (!name.ptr || rule_state_parse(name, ret) == OK)
         return OK;
     return rule_fail(r, json_find(object, S("state")),
                      "\"state\" must be suggested, shadow, active, suspended, disabled "
