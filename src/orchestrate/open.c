@@ -7,8 +7,7 @@
 #include "base/xalloc.h"
 #include "orchestrate/orchestrate_priv.h"
 
-enum { BOOK_MS = 60'000 };
-static const uint64_t hour_ms = 3'600'000;
+enum { USED_UP_MS = 60'000 /* then the book says whether it still is */ };
 
 struct open_one *open_find(const struct orchestrator *o, struct str id)
 {
@@ -137,7 +136,8 @@ static bool is_used_up(struct orchestrator *o, struct known_rule *rule)
 
     if (rule->used_this_hour < rule->rule.budget)
         return false;
-    if (tally && (tally->told_ms == 0 || tally->told_ms + hour_ms <= o->now_ms)) {
+    if (tally &&
+        (tally->told_ms == 0 || tally->told_ms + ORCHESTRATE_HOUR_MS <= o->now_ms)) {
         tally->told_ms = o->now_ms;
         buf_init(&words, ORCHESTRATE_WORDS);
         buf_putf(&words,
@@ -164,7 +164,7 @@ static bool can_fulfil(struct orchestrator *o, struct open_one *one,
         return true;
     one->is_tried = true;
     if (o->book_ms == 0)
-        o->book_ms = o->now_ms + BOOK_MS;
+        o->book_ms = o->now_ms + USED_UP_MS;
     return false;
 }
 
@@ -176,7 +176,7 @@ static void fulfil(struct orchestrator *o, struct open_one *one, struct known_ru
         &(struct act){ .type = ACT_FULFIL, .rule = rule->rule.id, .proposal = one->id });
 }
 
-void open_consider(struct orchestrator *o, struct open_one *one)
+static void consider(struct orchestrator *o, struct open_one *one)
 {
     struct rule_proposal p;
     const char *why;
@@ -214,7 +214,7 @@ void open_sweep(struct orchestrator *o)
     if (!is_anything_awake(o))
         return;
     LIST_FOREACH(one, &o->by_age, link)
-        open_consider(o, one);
+        consider(o, one);
 }
 
 void open_sweep_fresh(struct orchestrator *o)
@@ -225,6 +225,6 @@ void open_sweep_fresh(struct orchestrator *o)
         at = at->prev;
     while (at->next != &o->by_age) {
         at = at->next;
-        open_consider(o, CONTAINER_OF(at, struct open_one, link));
+        consider(o, CONTAINER_OF(at, struct open_one, link));
     }
 }

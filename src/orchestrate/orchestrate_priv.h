@@ -13,6 +13,7 @@ enum {
     ORCHESTRATE_TALLIES = 1024,
     ORCHESTRATE_SUGGESTIONS = 10, /* an hour; as many again for those who ask */
     ORCHESTRATE_WORDS = 4096,     /* bytes said at once */
+    ORCHESTRATE_HOUR_MS = 3'600'000,
 };
 
 /* An open proposal. */
@@ -80,7 +81,6 @@ bool allowance_take(struct allowance *allowance, uint64_t now_ms);
 struct open_one *open_find(const struct orchestrator *o, struct str id);
 struct open_one *open_add(struct orchestrator *o, struct str id, struct str envelope);
 void open_remove(struct orchestrator *o, struct open_one *one);
-void open_consider(struct orchestrator *o, struct open_one *one);
 void open_sweep(struct orchestrator *o);
 void open_sweep_fresh(struct orchestrator *o); /* those that came last */
 /* Of the journal: this rule in shadow was noted of it. */

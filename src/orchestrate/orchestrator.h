@@ -6,8 +6,8 @@
  * people.
  *
  *     envelopes ─► orchestrator_hear() ─┬─► history ─► learner ─► ACT_SUGGEST
- *                                       └─► open proposals × rules ─► ACT_FULFIL |
- * ACT_SHADOW
+ *                                       └─► open proposals × rules ─► ACT_FULFIL,
+ *                                                                     ACT_SHADOW
  *
  * Pure: `now` is an argument, and whoever made it carries out what it says (struct act),
  * calls orchestrator_tick() when orchestrator_due_ms() has come, and keeps its journal.

@@ -6,8 +6,12 @@
 #include "base/xalloc.h"
 #include "orchestrate/orchestrate_priv.h"
 
-enum { FOUND_BYTES = 256 << 20, RULE_TEXT = 1 << 20, COVERS_BYTES = 2048 };
-static const uint64_t hour_ms = 3'600'000;
+enum {
+    FOUND_BYTES = 256 << 20,
+    RULE_TEXT = 1 << 20,
+    COVERS_BYTES = 2048,
+    TAKEN_MS = 500, /* then the book has it */
+};
 
 /* --- words --- */
 
@@ -104,7 +108,7 @@ void suggest_one(struct orchestrator *o, const struct rule *rule, struct str ask
     put_words(&words, rule, asker, known_narrower(&o->known, rule, o->now_ms));
     keep_words(o, rule, buf_str(&words));
     o->suggested++;
-    o->book_ms = o->now_ms + 500;
+    o->book_ms = o->now_ms + TAKEN_MS;
     orchestrate_write(
         o, &(struct journal_entry){ .type = JOURNAL_SUGGESTED, .rule = rule->id });
     if (!payload.is_full)
@@ -129,8 +133,8 @@ static bool is_worth_it(const struct orchestrator *o, const struct rule *rule)
 static bool is_wanted(struct orchestrator *o, const struct rule *rule)
 {
     const struct tally *tally = map_find(&o->tallies, rule->id);
-    bool was_just_said =
-        tally && tally->suggested_ms && tally->suggested_ms + hour_ms > o->now_ms;
+    bool was_just_said = tally && tally->suggested_ms &&
+                         tally->suggested_ms + ORCHESTRATE_HOUR_MS > o->now_ms;
 
     return rule->to.len && !was_just_said &&
            !known_objection(&o->known, rule, o->now_ms) && is_worth_it(o, rule);
@@ -151,7 +155,7 @@ void suggest_rules(struct orchestrator *o)
         if (!is_wanted(o, &found.items[i]))
             continue;
         if (!allowance_take(&o->found, o->now_ms)) {
-            o->suggest_ms = o->now_ms + hour_ms / ORCHESTRATE_SUGGESTIONS;
+            o->suggest_ms = o->now_ms + ORCHESTRATE_HOUR_MS / ORCHESTRATE_SUGGESTIONS;
             break;
         }
         suggest_one(o, &found.items[i], S(""));
