@@ -18,6 +18,7 @@
 #include "cli/guest_token.h"
 #include "cli/orchestrate_state.h"
 #include "cli/orchestrate_tools.h"
+#include "cli/rules_verb.h"
 #include "cli/session.h"
 #include "orchestrate/orchestrator.h"
 
@@ -187,16 +188,6 @@ static void use_free(struct use *use)
     free(use);
 }
 
-/* What the gateway says of the rule: "used up", "off", …. */
-static struct str state_in(struct moot_str details, struct arena *arena)
-{
-    const struct json *root;
-
-    if (json_parse((struct str){ details.ptr, details.len }, arena, &root, NULL))
-        return S("");
-    return json_text(json_find(root, S("state")));
-}
-
 static void on_refused(struct orchestrating *g, const struct use *use,
                        const struct moot_outcome *outcome)
 {
@@ -210,7 +201,7 @@ static void on_refused(struct orchestrating *g, const struct use *use,
                                       .rule = str_of(use->rule),
                                       .proposal = str_of(use->proposal),
                                       .error = str_of(outcome->error),
-                                      .state = state_in(outcome->json, &arena) },
+                                      .state = rules_refused_state(outcome, &arena) },
                       clock_wall_ms());
     set_timer(g);
 }
