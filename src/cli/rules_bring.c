@@ -134,7 +134,7 @@ static void tell_all(const struct bringing *b)
 
 /* --- what need not be sent --- */
 
-static const struct room_rule *find_there(const struct bringing *b, struct str id)
+static const struct listed_rule *find_there(const struct bringing *b, struct str id)
 {
     for (size_t i = 0; i < b->there->count; i++)
         if (str_eq(b->there->items[i].rule.id, id))
@@ -152,7 +152,7 @@ static bool is_out_of_use(const struct rule *rule)
 static bool judge(const struct bringing *b, const struct rule *rule, enum fate *ret,
                   struct buf *why)
 {
-    const struct room_rule *there = find_there(b, rule->id);
+    const struct listed_rule *there = find_there(b, rule->id);
     struct str state = rule_state_name(there ? there->rule.state : rule->state);
 
     if (!str_eq(rule->topic, b->there->topic)) {
@@ -184,7 +184,7 @@ static size_t put_preview(const struct bringing *b, struct buf *out)
     buf_init(&why, TEXT_BYTES);
     for (size_t i = 0; i < b->rules.count; i++) {
         const struct rule *rule = &b->rules.items[i];
-        const struct room_rule *there = find_there(b, rule->id);
+        const struct listed_rule *there = find_there(b, rule->id);
 
         buf_clear(&why);
         if (judge(b, rule, &fate, &why))

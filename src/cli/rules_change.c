@@ -21,7 +21,7 @@ enum {
     EVENT_MS = 2000, /* so long its news is waited for */
 };
 
-static const uint64_t day_ms = 86'400'000, longest_days = 366;
+static const uint64_t longest_ms = RULEBOOK_MAX_DAYS * 86'400'000ULL;
 
 struct change_options {
     struct session_options session;
@@ -35,7 +35,7 @@ struct change {
     const struct change_options *options;
     enum rule_verb verb;
     const struct room_rules *rules;
-    const struct room_rule *one;
+    const struct listed_rule *one;
     struct rule wanted; /* accept: as it will be */
     bool is_narrowed;
     struct buf reason, payload;
@@ -294,10 +294,10 @@ static int read_expiry(struct change *c, const char *text)
                         "as 2027-01-31, not \"%s\"",
                         text),
                CLI_USAGE;
-    if (ms <= now_ms || ms > now_ms + longest_days * day_ms)
-        return cli_fail("--expires: a rule holds for %llu days at most, and not for the "
+    if (ms <= now_ms || ms > now_ms + longest_ms)
+        return cli_fail("--expires: a rule holds for %d days at most, and not for the "
                         "past",
-                        (unsigned long long)longest_days),
+                        RULEBOOK_MAX_DAYS),
                CLI_USAGE;
     c->wanted.expires_ms = ms;
     return CLI_OK;

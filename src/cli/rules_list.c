@@ -44,18 +44,16 @@ static void put_raw(struct buf *out, struct str json)
 /* Those in this state alone; the others go. */
 static int keep_state(struct room_rules *rules, const char *state)
 {
+    enum rule_state wanted;
     size_t count = 0;
-    bool is_known = false;
 
-    for (int i = 0; i < RULE_STATE_COUNT; i++)
-        is_known = is_known || str_eq(rule_state_name((enum rule_state)i), str_of(state));
-    if (!is_known)
+    if (rule_state_parse(str_of(state), &wanted))
         return cli_fail("--state: a rule is suggested, shadow, active, suspended, "
                         "disabled or declined, not \"%s\"",
                         state),
                CLI_USAGE;
     for (size_t i = 0; i < rules->count; i++)
-        if (str_eq(rule_state_name(rules->items[i].rule.state), str_of(state)))
+        if (rules->items[i].rule.state == wanted)
             rules->items[count++] = rules->items[i];
     rules->count = count;
     return CLI_OK;
@@ -152,12 +150,12 @@ const struct cli_command cli_rules_list = {
 /* --- show, explain --- */
 
 typedef void put_one_fn(struct buf *out, const struct room_rules *rules,
-                        const struct room_rule *one);
+                        const struct listed_rule *one);
 
 static int look(const struct list_options *o, const char *id, put_one_fn *put)
 {
     CLEANUP(buf_done) struct buf out;
-    const struct room_rule *one = NULL;
+    const struct listed_rule *one = NULL;
     struct room_rules rules;
     int code = room_rules_fetch(&o->session, &rules);
 
@@ -172,26 +170,26 @@ static int look(const struct list_options *o, const char *id, put_one_fn *put)
 }
 
 static void put_yaml(struct buf *out, const struct room_rules *rules [[maybe_unused]],
-                     const struct room_rule *one)
+                     const struct listed_rule *one)
 {
     buf_put(out, S("rules:\n"));
     rules_put_entry(out, one, clock_wall_ms(), progress_columns(STDOUT_FILENO));
 }
 
 static void put_json(struct buf *out, const struct room_rules *rules [[maybe_unused]],
-                     const struct room_rule *one)
+                     const struct listed_rule *one)
 {
     put_raw(out, one->raw);
 }
 
 static void put_words(struct buf *out, const struct room_rules *rules,
-                      const struct room_rule *one)
+                      const struct listed_rule *one)
 {
     rules_put_words(out, rules, one, clock_wall_ms(), progress_columns(STDOUT_FILENO));
 }
 
 static void put_words_json(struct buf *out, const struct room_rules *rules,
-                           const struct room_rule *one)
+                           const struct listed_rule *one)
 {
     CLEANUP(buf_done) struct buf text, words;
     struct json_writer w;
@@ -263,7 +261,7 @@ static int choose(const struct room_rules *rules, char **ids, size_t count,
     for (size_t i = 0; i < rules->count && !count; i++)
         ret->items[ret->count++] = rules->items[i].rule;
     for (size_t i = 0; i < count; i++) {
-        const struct room_rule *one = room_rules_find(rules, ids[i]);
+        const struct listed_rule *one = room_rules_find(rules, ids[i]);
         bool is_new = one;
 
         if (!one)

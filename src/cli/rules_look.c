@@ -107,7 +107,7 @@ static void put_moment(struct buf *out, uint64_t ms)
     buf_put(out, S(" UTC"));
 }
 
-static bool is_used_up(const struct room_rule *one)
+static bool is_used_up(const struct listed_rule *one)
 {
     return one->used_this_hour >= one->rule.budget;
 }
@@ -134,7 +134,7 @@ static const struct str titles[CELLS] = {
 };
 
 static void put_cell(struct buf *out, const struct room_rules *rules,
-                     const struct room_rule *one, enum cell cell, uint64_t now_ms)
+                     const struct listed_rule *one, enum cell cell, uint64_t now_ms)
 {
     switch (cell) {
     case CELL_ID: plain_put(out, room_rules_short(rules, one), PLAIN_LINE); break;
@@ -173,7 +173,7 @@ static void measure(struct table *t)
 }
 
 /* NULL: the titles. */
-static void put_row(struct buf *out, struct table *t, const struct room_rule *one)
+static void put_row(struct buf *out, struct table *t, const struct listed_rule *one)
 {
     for (enum cell c = 0; c < CELLS; c++) {
         buf_clear(&t->cell);
@@ -208,7 +208,7 @@ void rules_put_table(struct buf *out, const struct room_rules *rules, uint64_t n
 
 /* --- whether it acts --- */
 
-bool rules_acts(const struct room_rules *rules, const struct room_rule *one,
+bool rules_acts(const struct room_rules *rules, const struct listed_rule *one,
                 uint64_t now_ms, const char **ret_why)
 {
     const char *why = NULL;
@@ -234,7 +234,7 @@ bool rules_acts(const struct room_rules *rules, const struct room_rule *one,
 }
 
 /* " by ann, 2026-11-16 11:20 UTC: it deleted the wrong one" */
-static void put_change(struct buf *out, const struct room_rule *one)
+static void put_change(struct buf *out, const struct listed_rule *one)
 {
     if (one->changed_by.len) {
         buf_put(out, S(" by "));
@@ -252,7 +252,7 @@ static void put_change(struct buf *out, const struct room_rule *one)
 
 /* `moot rules accept room r-18b26c` */
 static void put_command(struct buf *out, const struct room_rules *rules,
-                        const struct room_rule *one, const char *verb)
+                        const struct listed_rule *one, const char *verb)
 {
     buf_putf(out, "`moot rules %s ", verb);
     plain_put(out, rules->topic, PLAIN_LINE);
@@ -263,7 +263,7 @@ static void put_command(struct buf *out, const struct room_rules *rules,
 
 /* What the state is called, and what ends it. */
 static void put_state(struct buf *out, const struct room_rules *rules,
-                      const struct room_rule *one)
+                      const struct listed_rule *one)
 {
     /* clang-format off */
     static const struct standing { const char *is, *verb, *then; } states[RULE_STATE_COUNT] = {
@@ -291,7 +291,7 @@ static void put_state(struct buf *out, const struct room_rules *rules,
 
 /* What helps depends on who may still say something about it. */
 static void put_expired(struct buf *out, const struct room_rules *rules,
-                        const struct room_rule *one)
+                        const struct listed_rule *one)
 {
     buf_put(out, S("it expired, "));
     put_moment(out, one->rule.expires_ms);
@@ -329,7 +329,7 @@ static void put_off(struct buf *out, const struct room_rules *rules)
 
 /* All that keeps it from acting, one after the other. */
 static void put_hindrances(struct buf *out, const struct room_rules *rules,
-                           const struct room_rule *one, uint64_t now_ms)
+                           const struct listed_rule *one, uint64_t now_ms)
 {
     const char *begin = "It does not act: ";
 
@@ -357,14 +357,14 @@ static void put_hindrances(struct buf *out, const struct room_rules *rules,
 }
 
 static void put_acting(struct buf *out, const struct room_rules *rules,
-                       const struct room_rule *one)
+                       const struct listed_rule *one)
 {
     buf_put(out, S("It acts: "));
     put_state(out, rules, one);
 }
 
 /* "Used 12 times, 3 of 20 within this hour, the last time 2026-11-16 11:20 UTC." */
-static void put_uses(struct buf *out, const struct room_rule *one)
+static void put_uses(struct buf *out, const struct listed_rule *one)
 {
     if (!one->uses) {
         buf_put(out, S("Not used yet.\n"));
@@ -421,7 +421,7 @@ void rules_put_wrapped(struct buf *out, struct str plain, size_t columns)
 }
 
 void rules_put_words(struct buf *out, const struct room_rules *rules,
-                     const struct room_rule *one, uint64_t now_ms, size_t columns)
+                     const struct listed_rule *one, uint64_t now_ms, size_t columns)
 {
     CLEANUP(buf_done) struct buf words;
     const char *why;
@@ -476,7 +476,7 @@ static void put_remarks(struct buf *out, struct str words)
     }
 }
 
-void rules_put_entry(struct buf *out, const struct room_rule *one, uint64_t now_ms,
+void rules_put_entry(struct buf *out, const struct listed_rule *one, uint64_t now_ms,
                      size_t columns)
 {
     CLEANUP(buf_done) struct buf text, words;

@@ -5,133 +5,27 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/plain.h"
 #include "cli/client.h"
 
-enum { TREE_BYTES = 256 << 20, TEXT_BYTES = 64 << 20, PATH_BYTES = 4096, SHORTEST = 8 };
+enum { TREE_BYTES = 256 << 20, PATH_BYTES = 4096, SHORTEST = 8 };
 enum { WHOLE = 12 /* a longer id is shortened */, NAMED = 4 };
 
 /* --- reading --- */
 
-/* What a file of rules may say; whatever else stands there is the gateway's. */
-static bool is_of_rule(struct str key)
-{
-    static const struct str names[] = {
-        S("id"),          S("topic"),       S("state"),      S("proposer"),
-        S("method"),      S("tool"),        S("to"),         S("arguments"),
-        S("budget"),      S("expires_at"),  S("created_at"), S("created_by"),
-        S("accepted_at"), S("accepted_by"), S("evidence"),   S("note"),
-    };
-
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (str_eq(names[i], key))
-            return true;
-    return false;
-}
-
-/* The same list, as a file would have it. */
-static void put_rules(struct buf *out, const struct json *list)
-{
-    struct json_writer w;
-
-    json_write_init(&w, out);
-    json_object_open(&w);
-    json_key(&w, S("rules"));
-    json_array_open(&w);
-    JSON_FOREACH(item, list) {
-        json_object_open(&w);
-        if (item->type == JSON_OBJECT)
-            JSON_FOREACH(member, item)
-                if (is_of_rule(member->key)) {
-                    json_key(&w, member->key);
-                    json_raw(&w, member->raw);
-                }
-        json_object_close(&w);
-    }
-    json_array_close(&w);
-    json_object_close(&w);
-}
-
-static uint64_t number_of(const struct json *item, struct str key)
-{
-    const struct json *value = json_find(item, key);
-    uint64_t number = 0;
-
-    if (value && value->type == JSON_NUMBER)
-        (void)str_to_u64(value->text, UINT64_MAX, &number);
-    return number;
-}
-
-static uint64_t time_of(const struct json *item, struct str key)
-{
-    uint64_t ms = 0;
-
-    (void)clock_parse(json_text(json_find(item, key)), &ms);
-    return ms;
-}
-
-static struct room_rule read_one(const struct json *item, const struct rule *rule)
-{
-    return (struct room_rule){
-        .rule = *rule,
-        .raw = item->raw,
-        .uses = number_of(item, S("uses")),
-        .used_this_hour = number_of(item, S("used_this_hour")),
-        .last_use_ms = time_of(item, S("last_use")),
-        .changed_ms = time_of(item, S("changed_at")),
-        .changed_by = json_text(json_find(item, S("changed_by"))),
-        .reason = json_text(json_find(item, S("reason"))),
-    };
-}
-
-static enum err read_list(const struct json *list, struct room_rules *ret,
-                          struct rule_problem *problem)
-{
-    CLEANUP(buf_done) struct buf text;
-    struct rule_list read = {};
-    enum err err;
-
-    buf_init(&text, TEXT_BYTES);
-    put_rules(&text, list);
-    if (text.is_full)
-        return ERR_TOO_BIG;
-    err = rules_read(buf_str(&text), &ret->arena, &read, problem);
-    if (err)
-        return err;
-    ret->items = arena_alloc(&ret->arena, (read.count + 1) * sizeof(*ret->items));
-    if (!ret->items)
-        return ERR_TOO_BIG;
-    JSON_FOREACH(item, list) {
-        ret->items[ret->count] = read_one(item, &read.items[ret->count]);
-        ret->count++;
-    }
-    return OK;
-}
-
 enum err room_rules_read(struct str body, struct room_rules *ret,
                          struct rule_problem *problem)
 {
-    const struct json *root, *list;
-    struct str kept;
-    char *copy;
+    struct listing list = {};
     enum err err;
 
     *ret = (struct room_rules){};
     arena_init(&ret->arena, TREE_BYTES);
-    copy = arena_alloc(&ret->arena, body.len + 1);
-    if (!copy)
-        return ERR_TOO_BIG;
-    memcpy(copy, body.ptr, body.len);
-    kept = (struct str){ copy, body.len };
-    err = json_parse(kept, &ret->arena, &root, NULL);
-    if (err)
-        return err;
-    list = json_find(root, S("rules"));
-    if (!list || list->type != JSON_ARRAY)
-        return ERR_INVALID;
-    ret->has_automation = !str_eq(json_text(json_find(root, S("automation"))), S("off"));
-    return read_list(list, ret, problem);
+    err = listing_read(body, &ret->arena, &list, problem);
+    ret->has_automation = list.has_automation;
+    ret->items = list.items;
+    ret->count = list.count;
+    return err;
 }
 
 void room_rules_done(struct room_rules *rules)
@@ -207,7 +101,7 @@ int room_rules_fetch(const struct session_options *options, struct room_rules *r
 
 /* --- finding --- */
 
-struct str room_rules_short(const struct room_rules *rules, const struct room_rule *one)
+struct str room_rules_short(const struct room_rules *rules, const struct listed_rule *one)
 {
     struct str id = one->rule.id;
     size_t len = SHORTEST;
@@ -247,9 +141,9 @@ static void complain_several(const struct room_rules *rules, const char *id)
                    buf_cstr(&out));
 }
 
-const struct room_rule *room_rules_find(const struct room_rules *rules, const char *id)
+const struct listed_rule *room_rules_find(const struct room_rules *rules, const char *id)
 {
-    const struct room_rule *found = NULL;
+    const struct listed_rule *found = NULL;
     size_t count = 0;
 
     for (size_t i = 0; i < rules->count; i++) {

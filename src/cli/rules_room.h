@@ -8,20 +8,13 @@
 
 #include "cli/rules.h"
 #include "cli/session.h"
-
-struct room_rule {
-    struct rule rule;
-    struct str raw;                   /* all that was said of it, as JSON */
-    uint64_t uses, used_this_hour;    /* ever, and within the hour before */
-    uint64_t last_use_ms, changed_ms; /* wall clock; 0: never, not told */
-    struct str changed_by, reason;    /* who gave it its state, and why; "": not told */
-};
+#include "rules/listing.h"
 
 struct room_rules {
     struct arena arena; /* everything below is in it */
     struct str topic;
     bool has_automation; /* rules may act at all */
-    struct room_rule *items;
+    struct listed_rule *items;
     size_t count;
 };
 
@@ -35,10 +28,11 @@ enum err room_rules_read(struct str body, struct room_rules *ret,
                          struct rule_problem *problem);
 
 /* The rule of this id, or the only one whose id begins so; NULL has been reported. */
-const struct room_rule *room_rules_find(const struct room_rules *rules, const char *id);
+const struct listed_rule *room_rules_find(const struct room_rules *rules, const char *id);
 
 /* The beginning of its id that is nobody else's, eight characters or more. */
-struct str room_rules_short(const struct room_rules *rules, const struct room_rule *one);
+struct str room_rules_short(const struct room_rules *rules,
+                            const struct listed_rule *one);
 
 /* --- shown (rules_look.c); pure --- */
 
@@ -48,20 +42,20 @@ void rules_put_table(struct buf *out, const struct room_rules *rules, uint64_t n
 
 /* An entry of a file of rules; remarks say what became of it. Those are broken where the
  * terminal ends; 0: nowhere. */
-void rules_put_entry(struct buf *out, const struct room_rule *one, uint64_t now_ms,
+void rules_put_entry(struct buf *out, const struct listed_rule *one, uint64_t now_ms,
                      size_t columns);
 
 /* In words: what it covers, and whether it acts now, and why. Lines are broken where the
  * terminal ends; 0: nowhere. */
 void rules_put_words(struct buf *out, const struct room_rules *rules,
-                     const struct room_rule *one, uint64_t now_ms, size_t columns);
+                     const struct listed_rule *one, uint64_t now_ms, size_t columns);
 
 /* What it covers, what for, and whose word that is: some lines. */
 void rules_put_cover(struct buf *out, const struct rule *rule);
 
 /* Does it act now? If not, *ret_why is what keeps it from that: "suspended", "expired",
  * "used up", "automation is off", …. */
-bool rules_acts(const struct room_rules *rules, const struct room_rule *one,
+bool rules_acts(const struct room_rules *rules, const struct listed_rule *one,
                 uint64_t now_ms, const char **ret_why);
 
 /* "write at files: mode=\"w\" path=/srv/app/.." in one line, plain. */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/xalloc.h"
 #include "orchestrate/overlap.h"
+#include "rules/listing.h"
 
 enum {
     TREE_BYTES = 256 << 20,
@@ -96,93 +96,36 @@ static void take_away(struct known *known, const struct rule *rule, uint64_t at_
 
 /* --- reading the book --- */
 
-/* What the gateway says of a rule besides what its file would say. */
-static const struct str others[] = {
-    S("uses"),       S("used_this_hour"), S("last_use"),
-    S("changed_by"), S("changed_at"),     S("reason"),
-};
-
-static uint64_t number_of(const struct json *item, struct str key)
+static struct known_rule take_over(const struct listed_rule *listed)
 {
-    const struct json *value = json_find(item, key);
-    uint64_t number = 0;
-
-    if (value && value->type == JSON_NUMBER)
-        (void)str_to_u64(value->text, UINT64_MAX, &number);
-    return number;
-}
-
-static enum err read_one(const struct json *item, struct arena *arena,
-                         struct known_rule *ret)
-{
-    CLEANUP(buf_done) struct buf text;
-    struct known_rule one = {
-        .uses = number_of(item, S("uses")),
-        .used_this_hour = number_of(item, S("used_this_hour")),
-        .changed_by = json_text(json_find(item, S("changed_by"))),
-        .reason = json_text(json_find(item, S("reason"))),
+    return (struct known_rule){
+        .rule = listed->rule,
+        .uses = listed->uses,
+        .used_this_hour = listed->used_this_hour,
+        .changed_ms = listed->changed_ms,
+        .reason = listed->reason,
     };
-    const struct json *root;
-    struct json_writer w;
-    struct str kept;
-    enum err err;
-
-    (void)clock_parse(json_text(json_find(item, S("changed_at"))), &one.changed_ms);
-    buf_init(&text, TEXT_BYTES);
-    json_write_init(&w, &text);
-    json_object_open(&w);
-    json_put_members(&w, item->raw, (struct str_list){ others, COUNT(others) });
-    json_object_close(&w);
-    kept = arena_str(arena, buf_str(&text));
-    if (text.is_full || !kept.ptr)
-        return ERR_TOO_BIG;
-    err = json_parse(kept, arena, &root, NULL);
-    if (!err)
-        err = rule_read(root, kept, arena, &one.rule, NULL);
-    if (!err)
-        *ret = one;
-    return err;
-}
-
-static enum err read_list(const struct json *list, struct known *fresh)
-{
-    enum err err = OK;
-
-    if (!list || list->type != JSON_ARRAY || list->count > RULEBOOK_RULES)
-        return ERR_INVALID;
-    fresh->items = arena_alloc(&fresh->arena, (list->count + 1) * sizeof(*fresh->items));
-    if (!fresh->items)
-        return ERR_TOO_BIG;
-    for (const struct json *at = list->first; at && !err; at = at->next) {
-        if (at->type != JSON_OBJECT)
-            return ERR_INVALID;
-        err = read_one(at, &fresh->arena, &fresh->items[fresh->count]);
-        if (!err && known_find(fresh, fresh->items[fresh->count].rule.id))
-            err = ERR_INVALID;
-        fresh->count += !err;
-    }
-    return err;
 }
 
 static enum err read_book(struct str text, struct known *fresh)
 {
-    const struct json *root;
-    struct str automation, kept;
+    struct listing list = {};
     enum err err;
 
     if (text.len > KNOWN_TEXT)
         return ERR_TOO_BIG;
-    kept = arena_str(&fresh->arena, text);
-    if (!kept.ptr)
-        return ERR_TOO_BIG;
-    err = json_parse(kept, &fresh->arena, &root, NULL);
+    err = listing_read(text, &fresh->arena, &list, NULL);
     if (err)
-        return err == ERR_TOO_BIG ? err : ERR_INVALID;
-    automation = json_text(json_find(root, S("automation")));
-    if (!str_eq(automation, S("on")) && !str_eq(automation, S("off")))
+        return err;
+    if (list.count > RULEBOOK_RULES)
         return ERR_INVALID;
-    fresh->has_automation = str_eq(automation, S("on"));
-    return read_list(json_find(root, S("rules")), fresh);
+    fresh->has_automation = list.has_automation;
+    fresh->items = arena_alloc(&fresh->arena, (list.count + 1) * sizeof(*fresh->items));
+    if (!fresh->items)
+        return ERR_TOO_BIG;
+    for (; fresh->count < list.count; fresh->count++)
+        fresh->items[fresh->count] = take_over(&list.items[fresh->count]);
+    return OK;
 }
 
 enum err known_read(struct known *known, struct str text, uint64_t now_ms)
@@ -214,16 +157,6 @@ enum err known_read(struct known *known, struct str text, uint64_t now_ms)
 
 /* --- hearing of it --- */
 
-static bool state_of(struct str name, enum rule_state *ret)
-{
-    for (int i = 0; i < RULE_STATE_COUNT; i++)
-        if (str_eq(name, rule_state_name((enum rule_state)i))) {
-            *ret = (enum rule_state)i;
-            return true;
-        }
-    return false;
-}
-
 static void remove_rule(struct known *known, struct known_rule *one, uint64_t at_ms)
 {
     size_t at = (size_t)(one - known->items);
@@ -244,7 +177,7 @@ bool known_hear(struct known *known, const struct known_news *news)
         remove_rule(known, one, news->at_ms);
         return true;
     }
-    if (!state_of(news->state, &state)) {
+    if (rule_state_parse(news->state, &state)) {
         one->rule.state = RULE_DISABLED; /* whatever it means, it does not act */
         return false;
     }
@@ -252,7 +185,6 @@ bool known_hear(struct known *known, const struct known_news *news)
         return false; /* budget, expiry: the book says it */
     one->rule.state = state;
     one->changed_ms = news->at_ms;
-    one->changed_by = arena_str(&known->arena, news->by);
     one->reason = arena_str(&known->arena, news->reason);
     return true;
 }

@@ -11,8 +11,8 @@ struct known_rule {
     struct rule rule;
     uint64_t uses, used_this_hour;
     uint64_t changed_ms;
-    struct str changed_by, reason;
-    uint64_t rest_ms; /* it is left alone until then: it was refused, or is used up */
+    struct str reason; /* of its state; "": none */
+    uint64_t rest_ms;  /* it is left alone until then: it was refused, or is used up */
 };
 
 enum { KNOWN_UNWANTED = 256, KNOWN_TEXT = 64 << 20 };
@@ -50,7 +50,7 @@ struct known_rule *known_find(const struct known *known, struct str id);
 
 /* As system/rule tells it. False: the book must be read again. */
 struct known_news {
-    struct str id, state, by, reason;
+    struct str id, state, reason;
     uint64_t at_ms;
 };
 bool known_hear(struct known *known, const struct known_news *news);

@@ -22,7 +22,6 @@ enum {
     REST_MS = 60'000,  /* a rule that was refused, and twice as long each time */
     REST_DOUBLINGS = 6,
 };
-static const uint64_t hour_ms = 3'600'000;
 
 /* --- life --- */
 
@@ -142,7 +141,7 @@ bool allowance_take(struct allowance *allowance, uint64_t now_ms)
 {
     uint64_t *oldest = &allowance->times[allowance->next];
 
-    if (*oldest && *oldest + hour_ms > now_ms)
+    if (*oldest && *oldest + ORCHESTRATE_HOUR_MS > now_ms)
         return false;
     *oldest = now_ms;
     allowance->next = (allowance->next + 1) % ORCHESTRATE_SUGGESTIONS;
@@ -314,7 +313,6 @@ static void hear_rule(struct orchestrator *o, const struct json *payload)
     struct known_news news = {
         .id = json_text(json_find(payload, S("rule"))),
         .state = json_text(json_find(payload, S("state"))),
-        .by = json_text(json_find(payload, S("by"))),
         .reason = json_text(json_find(payload, S("reason"))),
         .at_ms = o->now_ms,
     };

@@ -815,7 +815,6 @@ TEST(a_book_that_cannot_be_read_is_asked_for_again_and_changes_nothing)
         "{\"automation\":\"on\",\"rules\":[1]}",
         "{\"automation\":\"on\",\"rules\":[{}]}",
         BOOK(RULE("r-1", "active", "") "," RULE("r-1", "active", "")),
-        BOOK(RULE("r-1", "active", ",\"colour\":1")),
     };
 
     FOR_EACH_CASE(book, books) {
@@ -829,4 +828,15 @@ TEST(a_book_that_cannot_be_read_is_asked_for_again_and_changes_nothing)
         CHECK_ACTS("fulfil r-1 p1\nbook\n");
         orchestra_close(&s);
     }
+}
+
+/* The gateway judges each use: what it says besides is no reason to stop. */
+TEST(what_a_book_says_besides_is_passed_over)
+{
+    orchestra_open(&s);
+    with_book(BOOK(RULE("r-1", "active", ",\"colour\":1")));
+    orchestra_propose(&s, "p1", path(1));
+    orchestra_pass(&s, 3000);
+    CHECK_ACTS("fulfil r-1 p1\n");
+    orchestra_close(&s);
 }
