@@ -190,7 +190,7 @@ test('explain --as: of grants of so many uses patterns are asked before objects,
 });
 
 test('explain: says what it does not judge', () => {
-    const unjudged = /rates, the loop guard, a missing correlation_id, a repeated id,\s+the state of proposals(?: and of rules)?, (and )?the rules of grants, moderation and invitations/;
+    const unjudged = /rates, the loop guard, a missing correlation_id, a repeated id,\s+the state of proposals(?: and of rules)?, (and )?the rules of grants, moderation and\s+invitations/;
 
     assert.match(explain(['--envelope', '-', ...held('*')], calling('/x')).stdout, unjudged);
     assert.match(JSON.parse(explain(['--envelope', '-', ...held('*'), '--json'], calling('/x')).stdout).not_judged, unjudged);
