@@ -246,12 +246,6 @@ static const struct json_field approval_fields[] = {
 };
 #undef F
 
-static void put_text(struct json_writer *w, struct str key, struct str value)
-{
-    if (value.len)
-        json_put_str(w, key, value);
-}
-
 static void write_approvals(const struct approvals *approvals, struct json_writer *w)
 {
     if (approvals->count == 0)
@@ -263,7 +257,7 @@ static void write_approvals(const struct approvals *approvals, struct json_write
 
         json_object_open(w);
         json_put_str(w, S("id"), approver->id);
-        put_text(w, S("profile"), approver->profile);
+        json_put_given(w, S("profile"), approver->profile);
         json_put_uint(w, S("at"), approver->at_ms);
         if (approver->is_human)
             json_put_bool(w, S("human"), true);
@@ -290,10 +284,10 @@ void kept_write_proposal(const struct proposal *proposal, struct buf *out)
         json_put_str(&w, S("proposer"), proposal->proposer);
         json_put_str(&w, S("kind"), proposal->kind.text);
         if (!proposal->kind.context.ptr)
-            put_text(&w, S("subject"), proposal->subject);
-        put_text(&w, S("by"), proposal->by);
-        put_text(&w, S("reason"), proposal->reason);
-        put_text(&w, S("rule"), proposal->rule);
+            json_put_given(&w, S("subject"), proposal->subject);
+        json_put_given(&w, S("by"), proposal->by);
+        json_put_given(&w, S("reason"), proposal->reason);
+        json_put_given(&w, S("rule"), proposal->rule);
         put_some(&w, S("decided"), proposal->decided_ms);
     }
     write_approvals(&proposal->approvals, &w);

@@ -115,3 +115,8 @@ void json_put_bool(struct json_writer *w, struct str key, bool value);
 void json_put_strs(struct json_writer *w, struct str key, struct str_list values);
 void json_put_time(struct json_writer *w, struct str key,
                    uint64_t wall_ms); /* RFC 3339 */
+
+/* The same where there is something to say: a text that is not empty, a time that is not
+ * 0. */
+void json_put_given(struct json_writer *w, struct str key, struct str value);
+void json_put_given_time(struct json_writer *w, struct str key, uint64_t wall_ms);

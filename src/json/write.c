@@ -222,3 +222,15 @@ void json_put_time(struct json_writer *w, struct str key, uint64_t wall_ms)
 
     json_put_str(w, key, clock_write(wall_ms, text));
 }
+
+void json_put_given(struct json_writer *w, struct str key, struct str value)
+{
+    if (value.len)
+        json_put_str(w, key, value);
+}
+
+void json_put_given_time(struct json_writer *w, struct str key, uint64_t wall_ms)
+{
+    if (wall_ms)
+        json_put_time(w, key, wall_ms);
+}

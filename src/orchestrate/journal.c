@@ -21,12 +21,6 @@ static const struct str verdict_names[] = {
 
 /* --- writing --- */
 
-static void put_text(struct json_writer *w, struct str key, struct str value)
-{
-    if (value.len)
-        json_put_str(w, key, value);
-}
-
 static void put_raw(struct json_writer *w, struct str key, struct str value)
 {
     if (!value.len)
@@ -50,8 +44,8 @@ static void put_decision(struct json_writer *w, const struct decision *d)
     json_put_str(w, S("proposal"), d->id);
     json_put_str(w, S("proposer"), d->proposal.proposer);
     json_put_str(w, S("method"), d->proposal.method);
-    put_text(w, S("tool"), d->proposal.tool);
-    put_text(w, S("to"), d->proposal.to);
+    json_put_given(w, S("tool"), d->proposal.tool);
+    json_put_given(w, S("to"), d->proposal.to);
     put_arguments(w, d->proposal.arguments);
     json_put_str(w, S("verdict"), verdict_names[d->verdict]);
     json_put_str(w, S("by"), d->by);
@@ -64,14 +58,14 @@ static void put_entry(struct buf *out, const struct journal_entry *e)
     json_write_init(&w, out);
     json_object_open(&w);
     json_put_time(&w, S("at"), e->at_ms);
-    put_text(&w, S("after"), e->after);
+    json_put_given(&w, S("after"), e->after);
     json_put_str(&w, S("what"), type_names[e->type]);
     if (e->type == JOURNAL_DECIDED) {
         put_decision(&w, &e->decision);
     } else {
-        put_text(&w, S("topic"), e->topic);
-        put_text(&w, S("rule"), e->rule);
-        put_text(&w, S("proposal"), e->proposal);
+        json_put_given(&w, S("topic"), e->topic);
+        json_put_given(&w, S("rule"), e->rule);
+        json_put_given(&w, S("proposal"), e->proposal);
         put_raw(&w, S("envelope"), e->envelope);
         put_raw(&w, S("text"), e->text);
     }

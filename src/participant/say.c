@@ -3,12 +3,6 @@
 
 #include "envelope/dialect.h"
 
-static void put_text(struct json_writer *w, struct str key, struct str value)
-{
-    if (value.len)
-        json_put_str(w, key, value);
-}
-
 static void put_raw(struct json_writer *w, struct str key, struct str value)
 {
     json_key(w, key);
@@ -55,12 +49,12 @@ void say_begin(struct json_writer *w, struct buf *out, const struct say_head *he
     if (head->to_count)
         json_put_strs(w, S("to"), (struct str_list){ head->to, head->to_count });
     json_put_str(w, S("kind"), head->kind);
-    put_text(w, S("correlation_id"), head->correlation_id);
+    json_put_given(w, S("correlation_id"), head->correlation_id);
     if (head->expires_ms)
         json_put_time(w, S("expires_at"), head->expires_ms);
     if (head->is_edited)
         json_put_bool(w, S("edited"), true);
-    put_text(w, S("rule"), head->rule);
+    json_put_given(w, S("rule"), head->rule);
     if (head->members.len)
         put_members(w, head->members, S(""), &(struct json_span){});
     json_key(w, S("payload"));
@@ -106,7 +100,7 @@ static void open_rpc(struct json_writer *w)
 void say_call(struct json_writer *w, const struct say_call *call)
 {
     open_rpc(w);
-    put_text(w, S("id"), call->id);
+    json_put_given(w, S("id"), call->id);
     json_put_str(w, S("method"), call->method);
     if (call->params.len || call->progress_token.len)
         put_params(w, call->params, call->progress_token);
@@ -120,7 +114,7 @@ void say_proposal(struct json_writer *w, struct str method, struct str params,
     json_put_str(w, S("method"), method);
     if (params.len)
         put_raw(w, S("params"), params);
-    put_text(w, S("reason"), reason);
+    json_put_given(w, S("reason"), reason);
     json_object_close(w);
 }
 
@@ -150,7 +144,7 @@ void say_answer(struct json_writer *w, struct json_span id, struct str member,
 void say_reason(struct json_writer *w, struct str reason)
 {
     json_object_open(w);
-    put_text(w, S("reason"), reason);
+    json_put_given(w, S("reason"), reason);
     json_object_close(w);
 }
 
@@ -172,7 +166,7 @@ void say_cancelled(struct json_writer *w, struct str request_id, struct str reas
 {
     open_params(w, S("notifications/cancelled"));
     json_put_str(w, S("requestId"), request_id);
-    put_text(w, S("reason"), reason);
+    json_put_given(w, S("reason"), reason);
     close_params(w);
 }
 
@@ -181,8 +175,8 @@ void say_authorization(struct json_writer *w, const struct say_decision *decisio
     open_params(w, S("authorization/respond"));
     json_put_str(w, S("authorizationId"), decision->id);
     json_put_str(w, S("decision"), decision->decision);
-    put_text(w, S("delegate"), decision->delegate);
-    put_text(w, S("reason"), decision->reason);
+    json_put_given(w, S("delegate"), decision->delegate);
+    json_put_given(w, S("reason"), decision->reason);
     if (decision->valid_until_ms)
         json_put_time(w, S("validUntil"), decision->valid_until_ms);
     close_params(w);
@@ -201,7 +195,7 @@ void say_params(struct buf *out, struct str method, struct str name, struct str 
         return;
     json_write_init(&w, out);
     json_object_open(&w);
-    put_text(&w, str_starts(method, S("resources/")) ? S("uri") : S("name"), name);
+    json_put_given(&w, str_starts(method, S("resources/")) ? S("uri") : S("name"), name);
     if (arguments.len)
         put_raw(&w, S("arguments"), arguments);
     else if (takes_arguments(method))

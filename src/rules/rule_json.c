@@ -257,18 +257,6 @@ enum err rules_read(struct str text, struct arena *arena, struct rule_list *ret,
 
 /* --- writing --- */
 
-static void put_given(struct json_writer *w, struct str key, struct str text)
-{
-    if (text.len)
-        json_put_str(w, key, text);
-}
-
-static void put_time(struct json_writer *w, struct str key, uint64_t ms)
-{
-    if (ms)
-        json_put_time(w, key, ms);
-}
-
 static void write_evidence(struct json_writer *w, const struct rule_evidence *e)
 {
     char bound[32];
@@ -280,8 +268,8 @@ static void write_evidence(struct json_writer *w, const struct rule_evidence *e)
     json_put_uint(w, S("approved"), e->approved);
     json_put_uint(w, S("beside"), e->beside);
     json_put_uint(w, S("days"), e->days);
-    put_time(w, S("first_at"), e->first_ms);
-    put_time(w, S("last_at"), e->last_ms);
+    json_put_given_time(w, S("first_at"), e->first_ms);
+    json_put_given_time(w, S("last_at"), e->last_ms);
     json_key(w, S("bound"));
     json_raw(w, (struct str){ bound, (size_t)len });
     json_put_strs(w, S("people"), (struct str_list){ e->people, e->people_count });
@@ -297,20 +285,20 @@ void rule_write(struct json_writer *w, const struct rule *rule)
     json_put_str(w, S("state"), rule_state_name(rule->state));
     json_put_str(w, S("proposer"), rule->proposer);
     json_put_str(w, S("method"), rule->method);
-    put_given(w, S("tool"), rule->tool);
-    put_given(w, S("to"), rule->to);
+    json_put_given(w, S("tool"), rule->tool);
+    json_put_given(w, S("to"), rule->to);
     json_key(w, S("arguments"));
     shape_write(w, rule->arguments);
     json_put_uint(w, S("budget"), rule->budget);
-    put_time(w, S("expires_at"), rule->expires_ms);
-    put_time(w, S("created_at"), rule->created_ms);
-    put_given(w, S("created_by"), rule->created_by);
-    put_time(w, S("accepted_at"), rule->accepted_ms);
-    put_given(w, S("accepted_by"), rule->accepted_by);
+    json_put_given_time(w, S("expires_at"), rule->expires_ms);
+    json_put_given_time(w, S("created_at"), rule->created_ms);
+    json_put_given(w, S("created_by"), rule->created_by);
+    json_put_given_time(w, S("accepted_at"), rule->accepted_ms);
+    json_put_given(w, S("accepted_by"), rule->accepted_by);
     if (rule->evidence.approved) {
         json_key(w, S("evidence"));
         write_evidence(w, &rule->evidence);
     }
-    put_given(w, S("note"), rule->note);
+    json_put_given(w, S("note"), rule->note);
     json_object_close(w);
 }

@@ -9,28 +9,16 @@ enum {
     KEPT_BYTES = RULEBOOK_BYTES + RULEBOOK_RULES * PAGE_MARGIN,
 };
 
-static void put_given(struct json_writer *w, struct str key, struct str text)
-{
-    if (text.len)
-        json_put_str(w, key, text);
-}
-
-static void put_time(struct json_writer *w, struct str key, uint64_t ms)
-{
-    if (ms)
-        json_put_time(w, key, ms);
-}
-
 void held_rule_write(const struct held_rule *held, struct json_writer *w)
 {
     json_object_open(w);
     json_key(w, S("rule"));
     rule_write(w, &held->rule);
-    put_given(w, S("changed_by"), held->changed_by);
-    put_time(w, S("changed_at"), held->changed_ms);
-    put_given(w, S("reason"), held->reason);
+    json_put_given(w, S("changed_by"), held->changed_by);
+    json_put_given_time(w, S("changed_at"), held->changed_ms);
+    json_put_given(w, S("reason"), held->reason);
     json_put_uint(w, S("uses"), held->uses);
-    put_time(w, S("last_use"), held->last_use_ms);
+    json_put_given_time(w, S("last_use"), held->last_use_ms);
     rule_hour_write(&held->hour, w);
     json_object_close(w);
 }
