@@ -81,9 +81,11 @@ static void put_entry(struct buf *out, const struct journal_entry *e)
 static void put_on_one_line(struct buf *out, struct str line)
 {
     for (size_t i = 0; i < line.len; i++) {
-        bool is_break = line.ptr[i] == '\n' || line.ptr[i] == '\r';
+        char c = line.ptr[i];
 
-        buf_putc(out, is_break && i + 1 < line.len ? ' ' : line.ptr[i]);
+        if ((c == '\n' || c == '\r') && i + 1 < line.len)
+            c = ' ';
+        buf_putc(out, c);
     }
 }
 
