@@ -2,12 +2,13 @@
 /* moot rules test: what rules would have done to the proposals in the record. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/plain.h"
 #include "base/xalloc.h"
-#include "cli/rules.h"
+#include "cli/rules_room.h"
 
 enum { OUT_BYTES = 64 << 20, RULES_BYTES = 256 << 20, SHOWN = 20 };
 
@@ -207,19 +208,55 @@ static int run_rules(const struct test_options *o, const struct rule_list *rules
     return !code && t.wrong ? CLI_FAILED : code;
 }
 
-static int test(void *fields, char **arguments, size_t count_ [[maybe_unused]])
+static int test_file(const struct test_options *o, const char *path)
 {
-    const struct test_options *o = fields;
     struct rule_list rules = {};
     struct arena arena;
     int code;
 
     arena_init(&arena, RULES_BYTES);
-    code = rules_load(arguments[0], &arena, &rules);
+    code = rules_load(path, &arena, &rules);
     if (!code)
         code = run_rules(o, &rules);
     arena_done(&arena);
     return code;
+}
+
+/* One that the topic has, whatever its state. */
+static int test_rule(const struct test_options *o, const char *id)
+{
+    const struct audit_place *place = &o->record.place;
+    const struct session_options session = { .topic = o->record.topic,
+                                             .server = place->server,
+                                             .token_file = place->token_file,
+                                             .data = place->data,
+                                             .ca = place->ca };
+    const struct listed_rule *found = NULL;
+    struct room_rules rules;
+    struct rule one;
+    int code = room_rules_fetch(&session, &rules);
+
+    if (!code)
+        found = room_rules_find(&rules, id);
+    if (found) {
+        one = found->rule;
+        code = run_rules(o, &(struct rule_list){ &one, 1 });
+    }
+    room_rules_done(&rules);
+    return !code && !found ? CLI_FAILED : code;
+}
+
+/* A file is what there is of that name; a rule needs the topic that has it. */
+static int test(void *fields, char **arguments, size_t count_ [[maybe_unused]])
+{
+    const struct test_options *o = fields;
+    const char *what = arguments[0];
+
+    if (!str_starts(str_of(what), S("r-")) || access(what, F_OK) == 0)
+        return test_file(o, what);
+    if (o->record.topic)
+        return test_rule(o, what);
+    return cli_fail("--topic says which topic has the rule %s", what), CLI_USAGE;
 }
 
 const struct cli_command cli_rules_test = {
@@ -227,10 +264,12 @@ const struct cli_command cli_rules_test = {
     .usage = "FILE [OPTIONS]",
     .summary = "say what rules would have approved of what is in the record",
     .more =
+        "Instead of FILE: the id of a rule that --topic has, or its beginning.\n\n"
         "A dry run: nothing is sent. What a rule covers and a person rejected, or made\n"
         "with other arguments, is a false approval; the exit status is 1 if there is\n"
         "one. States, budgets and expiry of the rules are not looked at.\n\n"
-        "  moot rules test rules.yaml --topic room --since 30d\n",
+        "  moot rules test rules.yaml --topic room --since 30d\n"
+        "  moot rules test r-18b26c5f --topic room --since 30d\n",
     .options = options,
     .option_count = COUNT(options),
     .min_arguments = 1,

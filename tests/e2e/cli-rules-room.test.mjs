@@ -98,6 +98,11 @@ test('what is learned is suggested, explained, accepted and exported', async () 
     fs.writeFileSync(at('shown.yaml'), shown);
     assert.equal((await local('rules', 'check', at('shown.yaml'))).status, 0);
 
+    const tried = await local('rules', 'test', id.slice(0, 8), '--topic', 'room');
+    assert.equal(tried.status, 0, tried.stderr);
+    assert.match(tried.stdout, /would have approved 20: people approved 20 of them and rejected 0/);
+    assert.deepEqual([(await local('rules', 'test', id)).status, (await local('rules', 'test', 'r-0', '--topic', 'room')).status], [2, 1]);
+
     const accepted = await rules('ann', 'accept', 'room', id.slice(0, 8), '--budget', '3', '--expires', '14d');
     assert.deepEqual(accepted, { status: 0, stdout: `${id} is active: it acts from now on\n`, stderr: '' });
     const [active] = await listed('room');
