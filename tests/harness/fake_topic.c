@@ -47,6 +47,35 @@ static enum err encode_inverse(const struct encoding *self [[maybe_unused]],
 const struct encoding fake_plain = { head_size, head_write, encode_plain };
 const struct encoding fake_inverse = { .encode = encode_inverse };
 
+/* --- the deaf --- */
+
+static void on_nothing(struct topic *topic [[maybe_unused]])
+{
+}
+
+static uint64_t deaf_wall_ms(const struct topic *topic [[maybe_unused]])
+{
+    return 1'800'000'000'000;
+}
+
+static void on_ready_deaf(struct member *member [[maybe_unused]])
+{
+}
+
+static void on_end_deaf(struct member *member [[maybe_unused]],
+                        enum member_end why [[maybe_unused]])
+{
+}
+
+const struct topic_ops fake_deaf_topic = { .on_dirty = on_nothing,
+                                           .on_presence = on_nothing,
+                                           .wall_ms = deaf_wall_ms,
+                                           .on_held = on_nothing };
+const struct member_ops fake_deaf_member = { .on_ready = on_ready_deaf,
+                                             .on_end = on_end_deaf };
+
+/* --- decoding --- */
+
 static void decode_plain(struct str bytes, struct buf *out)
 {
     while (bytes.len) {

@@ -22,6 +22,10 @@ extern const struct encoding fake_plain;
 /* Only by `encode`: the text with every byte inverted, then a NUL. */
 extern const struct encoding fake_inverse;
 
+/* For a room whose owner, and whose members, want to hear of nothing. */
+extern const struct topic_ops fake_deaf_topic;
+extern const struct member_ops fake_deaf_member;
+
 /* A random sequence that the seed decides. */
 struct dice {
     uint64_t state;

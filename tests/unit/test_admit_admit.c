@@ -12,29 +12,6 @@ enum { NOW = 50'000, WALL = 1'000'000'000 };
 
 /* --- a room with an agent "a", a human "h" and a tool "t" --- */
 
-static void on_topic(struct topic *topic [[maybe_unused]])
-{
-}
-
-static uint64_t wall_ms(const struct topic *topic [[maybe_unused]])
-{
-    return WALL;
-}
-
-static void on_ready(struct member *member [[maybe_unused]])
-{
-}
-
-static void on_end(struct member *member [[maybe_unused]],
-                   enum member_end why [[maybe_unused]])
-{
-}
-
-static const struct topic_ops topic_ops = {
-    .on_dirty = on_topic, .on_presence = on_topic, .wall_ms = wall_ms, .on_held = on_topic
-};
-static const struct member_ops member_ops = { .on_ready = on_ready, .on_end = on_end };
-
 struct gate {
     struct room room;
     struct topic_settings topic_settings;
@@ -65,7 +42,7 @@ static void join(struct gate *gate, struct member *member, struct str id,
     topic_join(topic, member,
                &(struct join){ .participant =
                                    participant_enter(topic, id, TYPE_AGENT, caps, NOW),
-                               .ops = &member_ops,
+                               .ops = &fake_deaf_member,
                                .routing = routing,
                                .wants_echo = true,
                                .number = topic->member_count + 1 });
@@ -99,7 +76,7 @@ static void gate_init(struct gate *gate)
                &(struct topic_setup){ .name = S("room"),
                                       .native = &fake_plain,
                                       .settings = &gate->topic_settings,
-                                      .ops = &topic_ops });
+                                      .ops = &fake_deaf_topic });
     gate->room.rules = &gate->rules;
     ledger_init(&gate->room.ledger, &gate->ledger_settings);
     join(gate, &gate->a, S("a"), (struct str_list){ agent, 4 }, ROUTE_DIRECTED);

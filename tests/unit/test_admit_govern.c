@@ -11,29 +11,6 @@
 
 enum { NOW = 50'000, WALL = 1'000'000'000, PEOPLE = 4 };
 
-static void on_topic(struct topic *topic [[maybe_unused]])
-{
-}
-
-static uint64_t wall_ms(const struct topic *topic [[maybe_unused]])
-{
-    return WALL;
-}
-
-static void on_ready(struct member *member [[maybe_unused]])
-{
-}
-
-static void on_end(struct member *member [[maybe_unused]],
-                   enum member_end why [[maybe_unused]])
-{
-}
-
-static const struct topic_ops topic_ops = {
-    .on_dirty = on_topic, .on_presence = on_topic, .wall_ms = wall_ms, .on_held = on_topic
-};
-static const struct member_ops member_ops = { .on_ready = on_ready, .on_end = on_end };
-
 /* A room with two agents "a" and "b", a human "h" and a service "s". */
 struct gate {
     struct room room;
@@ -78,7 +55,7 @@ static void gate_init(struct gate *gate, struct str_list capabilities)
                &(struct topic_setup){ .name = S("room"),
                                       .native = &fake_plain,
                                       .settings = &gate->topic_settings,
-                                      .ops = &topic_ops });
+                                      .ops = &fake_deaf_topic });
     gate->room.rules = &gate->rules;
     ledger_init(&gate->room.ledger, &gate->ledger_settings);
     for (size_t i = 0; i < PEOPLE; i++) {
@@ -89,7 +66,7 @@ static void gate_init(struct gate *gate, struct str_list capabilities)
         topic_join(topic, &gate->members[i],
                    &(struct join){ .participant = participant_enter(topic, str_of(ids[i]),
                                                                     types[i], caps, NOW),
-                                   .ops = &member_ops,
+                                   .ops = &fake_deaf_member,
                                    .number = i + 1 });
         capset_unref(caps);
     }

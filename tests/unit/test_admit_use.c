@@ -13,29 +13,6 @@
 enum { NOW = 50'000, PEOPLE = 7, HOUR = 3'600'000 };
 static const uint64_t WALL = 1'800'000'000'000;
 
-static void on_topic(struct topic *topic [[maybe_unused]])
-{
-}
-
-static uint64_t wall_ms(const struct topic *topic [[maybe_unused]])
-{
-    return WALL;
-}
-
-static void on_ready(struct member *member [[maybe_unused]])
-{
-}
-
-static void on_end(struct member *member [[maybe_unused]],
-                   enum member_end why [[maybe_unused]])
-{
-}
-
-static const struct topic_ops topic_ops = {
-    .on_dirty = on_topic, .on_presence = on_topic, .wall_ms = wall_ms, .on_held = on_topic
-};
-static const struct member_ops member_ops = { .on_ready = on_ready, .on_end = on_end };
-
 static bool can_be_kept;
 
 static enum err judge_record(struct admission *a [[maybe_unused]], struct refusal *r)
@@ -141,7 +118,7 @@ static void enter(struct stage *stage, size_t i)
         topic, &stage->members[i],
         &(struct join){ .participant = participant_enter(topic, str_of(people[i].id),
                                                          people[i].type, caps, NOW),
-                        .ops = &member_ops,
+                        .ops = &fake_deaf_member,
                         .number = i + 1 });
     capset_unref(caps);
 }
@@ -169,7 +146,7 @@ static void stage_init(struct stage *stage, enum proposal_mode mode)
                &(struct topic_setup){ .name = S("room"),
                                       .native = &fake_plain,
                                       .settings = &stage->topic_settings,
-                                      .ops = &topic_ops });
+                                      .ops = &fake_deaf_topic });
     stage->room.rules = &stage->rules;
     stage->room.ops = &room_ops;
     stage->room.has_automation = true;
