@@ -140,16 +140,14 @@ static void write_capabilities(struct system_capabilities shown, struct json_wri
 /* The rule or the proposal with which something is wrong. */
 static void write_concerned(const struct refusal *r, struct json_writer *w)
 {
-    if (r->rule.len)
-        json_put_str(w, S("rule"), r->rule);
+    json_put_given(w, S("rule"), r->rule);
     if (r->state)
         json_put_str(w, S("state"), str_of(r->state));
     if (r->needed) {
         json_put_uint(w, S("needed"), r->needed);
         json_put_uint(w, S("given"), r->given);
     }
-    if (r->path.len)
-        json_put_str(w, S("path"), r->path);
+    json_put_given(w, S("path"), r->path);
 }
 
 void refusal_write_details(const struct refusal *r, const struct admission *a,

@@ -135,8 +135,7 @@ static void object(struct session *session)
     buf_init(&payload, (size_t)8 * DECISION_REASON);
     json_write_init(&w, &payload);
     json_object_open(&w);
-    if (decision->reason.len)
-        json_put_str(&w, S("reason"), buf_str(&decision->reason));
+    json_put_given(&w, S("reason"), buf_str(&decision->reason));
     json_object_close(&w);
     err = moot_send(session->moot,
                     &(struct moot_envelope){ .kind = "mcp/reject",

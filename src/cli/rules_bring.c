@@ -82,8 +82,7 @@ static void put_json(struct buf *out, const struct bringing *b, const struct rul
     json_object_open(&w);
     json_put_str(&w, S("rule"), rule->id);
     json_put_str(&w, S("result"), str_of(fate_name(b, fate)));
-    if (why.len)
-        json_put_str(&w, S("message"), why);
+    json_put_given(&w, S("message"), why);
     if (b->options->dry)
         json_put_bool(&w, S("dry"), true);
     json_object_close(&w);

@@ -56,8 +56,7 @@ static void put_json(struct session *session, const struct change *c, struct buf
     json_object_open(&w);
     json_put_str(&w, S("rule"), c->one->rule.id);
     json_put_str(&w, S("state"), buf_str(&c->state));
-    if (c->narrowed_to.len)
-        json_put_str(&w, S("narrowed_to"), buf_str(&c->narrowed_to));
+    json_put_given(&w, S("narrowed_to"), buf_str(&c->narrowed_to));
     json_object_close(&w);
     result_put_json(out, buf_str(&text), session->form);
 }
@@ -235,8 +234,7 @@ static void write_payload(struct change *c)
     }
     if (c->verb == RULE_ACCEPT)
         write_terms(c, &w);
-    if (c->reason.len)
-        json_put_str(&w, S("reason"), buf_str(&c->reason));
+    json_put_given(&w, S("reason"), buf_str(&c->reason));
     json_object_close(&w);
 }
 

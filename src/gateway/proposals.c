@@ -69,12 +69,9 @@ static void put_approvals(const struct live_room *room, const struct proposal *p
 
 static void put_ending(const struct proposal *p, struct json_writer *w)
 {
-    if (p->by.len)
-        json_put_str(w, S("by"), p->by);
-    if (p->reason.len)
-        json_put_str(w, S("reason"), p->reason);
-    if (p->rule.len)
-        json_put_str(w, S("rule"), p->rule);
+    json_put_given(w, S("by"), p->by);
+    json_put_given(w, S("reason"), p->reason);
+    json_put_given(w, S("rule"), p->rule);
 }
 
 static struct str state_of(const struct proposal *p)
@@ -97,8 +94,7 @@ static void show_one(const struct live_room *room, enum dialect dialect,
     if (p->state == PROPOSAL_OPEN)
         return;
     put_ending(p, w);
-    if (p->decided_ms)
-        json_put_time(w, S("decided"), p->decided_ms);
+    json_put_given_time(w, S("decided"), p->decided_ms);
 }
 
 static bool is_wanted(const struct live_room *room, const struct proposal *p,

@@ -144,13 +144,10 @@ static void tell(struct live_room *room, const struct news *news)
     json_put_str(&say.w, S("state"), news->state);
     json_put_str(&say.w, S("proposer"), rule->proposer);
     json_put_str(&say.w, S("method"), rule->method);
-    if (rule->tool.len)
-        json_put_str(&say.w, S("tool"), rule->tool);
-    if (news->narrowed_to.len)
-        json_put_str(&say.w, S("narrowed_to"), news->narrowed_to);
+    json_put_given(&say.w, S("tool"), rule->tool);
+    json_put_given(&say.w, S("narrowed_to"), news->narrowed_to);
     json_put_str(&say.w, S("by"), news->by);
-    if (news->reason.len)
-        json_put_str(&say.w, S("reason"), news->reason);
+    json_put_given(&say.w, S("reason"), news->reason);
     announcement_end(&say);
 }
 
@@ -248,14 +245,10 @@ static void show_one(const struct held_rule *held, uint64_t now_ms, struct buf *
     json_put_members(w, buf_str(space), (struct str_list){});
     json_put_uint(w, S("uses"), held->uses);
     json_put_uint(w, S("used_this_hour"), held_rule_used(held, now_ms));
-    if (held->last_use_ms)
-        json_put_time(w, S("last_use"), held->last_use_ms);
-    if (held->changed_by.len)
-        json_put_str(w, S("changed_by"), held->changed_by);
-    if (held->changed_ms)
-        json_put_time(w, S("changed_at"), held->changed_ms);
-    if (held->reason.len)
-        json_put_str(w, S("reason"), held->reason);
+    json_put_given_time(w, S("last_use"), held->last_use_ms);
+    json_put_given(w, S("changed_by"), held->changed_by);
+    json_put_given_time(w, S("changed_at"), held->changed_ms);
+    json_put_given(w, S("reason"), held->reason);
     json_object_close(w);
 }
 
