@@ -67,7 +67,7 @@ test('approve --edit-args: with other arguments, and says so', async () => {
     assert.equal((await as('human', 'approve', 'room', id, '--edit-args', '{"a":5,"b":6}')).stdout, '11\n');
     const request = await expect(bot, (json) => json.correlation_id === id);
     assert.deepEqual([request.edited, request.payload.params], [true, { name: 'add', arguments: { a: 5, b: 6 } }]);
-    assert.equal(bot.frames[bot.taken - 1].text.split('"arguments"').length, 2, 'the old ones are gone');
+    assert.equal(bot.latest.text.split('"arguments"').length, 2, 'the old ones are gone');
 });
 
 test('approve: a proposal to nobody needs --to', async () => {

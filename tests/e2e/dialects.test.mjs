@@ -56,7 +56,7 @@ const respelt = (text, [from, to]) =>
 
 const heard = async (client, id) => {
     await expect(client, (json) => json.id === id);
-    return client.frames[client.taken - 1].text;
+    return client.latest.text;
 };
 
 async function exchange(readers, sender, dialect, kind, more) {

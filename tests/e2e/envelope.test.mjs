@@ -112,7 +112,7 @@ for (const [name, make] of accepted)
         const message = make();
         alice.send(message);
         await witness.next();
-        assert.equal(witness.frames[witness.taken - 1].text, typeof message === 'string' ? message : JSON.stringify(message));
+        assert.equal(witness.latest.text, typeof message === 'string' ? message : JSON.stringify(message));
         await alice.next();
     });
 

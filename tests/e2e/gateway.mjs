@@ -136,6 +136,11 @@ class Client {
         return this.frames[this.taken++].json;
     }
 
+    // The frame that was taken last; others may have come since.
+    get latest() {
+        return this.frames[this.taken - 1];
+    }
+
     async closed() {
         while (!this.ending)
             await this.news(`the close of ${this.id}`);
@@ -160,7 +165,7 @@ class Client {
 export async function expect(client, matches, what = matches.toString()) {
     for (;;) {
         const json = await client.next(what);
-        if (matches(json, client.frames[client.taken - 1]))
+        if (matches(json, client.latest))
             return json;
     }
 }

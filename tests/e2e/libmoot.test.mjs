@@ -284,7 +284,7 @@ test('ids are repeated as they stood, and who must not be answered is not', asyn
     for (const id of ['"a\\u0062\\/"', '1.50', '-0', '""']) {
         alice.send(raw(id));
         await expect(alice, ({ kind }) => kind === 'mcp/response:tools/call');
-        assert.match(alice.frames.at(-1).text, new RegExp(`"id":${id.replace(/[\\.]/g, '\\$&')},`));
+        assert.match(alice.latest.text, new RegExp(`"id":${id.replace(/[\\.]/g, '\\$&')},`));
     }
     const silent = [
         call('alice', 'bot', 'tools/call', { name: 'hello' }, { payload: { jsonrpc: '2.0', method: 'tools/call', params: { name: 'hello' } } }),

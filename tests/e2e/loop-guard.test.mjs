@@ -148,7 +148,7 @@ test('a topic may have no guard', async () => {
         assert.equal((await bot.next()).id, id);
     }
     assert.deepEqual(await guardOf('free'), { count: 3 * limit, limit: null });
-    await expect(human, (json) => json.id === bot.frames.at(-1).json.id);
+    await expect(human, (json) => json.id === bot.latest.json.id);
     await expectOnly([bot], bot);
     await Promise.all([bot.close(), human.close()]);
 });

@@ -38,7 +38,7 @@ for (const [name, { config, bytes, depth }] of Object.entries(configs)) {
             const text = ofSize(bytes);
             alice.send(text);
             await witness.next();
-            assert.ok(witness.frames.at(-1).text === text);
+            assert.ok(witness.latest.text === text);
             assert.equal((await gateway.post('alice-token', 'room', ofSize(bytes))).status, 200);
             await witness.next();
         });

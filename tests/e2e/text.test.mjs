@@ -103,7 +103,7 @@ test('D6: white space around the object and fragments anywhere are fine', async 
     for (let i = 0; i < bytes.length; i++) // also between the bytes of one character
         alice.socket.send(bytes.subarray(i, i + 1), { binary: false, fin: i === bytes.length - 1 });
     assert.deepEqual(await witness.next(), sent);
-    assert.equal(witness.frames.at(-1).text, bytes.toString());
+    assert.equal(witness.latest.text, bytes.toString());
     assert.deepEqual(await alice.next(), sent);
     await left(alice);
 });
