@@ -82,9 +82,7 @@ static void tell_progress(struct session *session, const struct moot_progress *p
     buf_init(&by, TEXT_BYTES);
     plain_put(&by, str_of(p->by), PLAIN_LINE);
     switch (p->type) {
-    case MOOT_PROPOSED:
-        session_tell(session, "proposed as %s; it waits for somebody who decides", p->id);
-        break;
+    case MOOT_PROPOSED: break; /* told when the room has heard it */
     case MOOT_TAKEN_UP: session_tell(session, "%s makes the call", buf_cstr(&by)); break;
     case MOOT_AUTHORIZING:
         session_tell(session, "%s asks whether it may", buf_cstr(&by));
@@ -120,7 +118,7 @@ static void on_progress(struct moot *m [[maybe_unused]], void *user,
         tell_progress(session, progress);
 }
 
-/* --no-wait: the room has heard the proposal, ourselves included. */
+/* The room has heard the proposal, ourselves included: now somebody can decide. */
 static void on_message(struct moot *m [[maybe_unused]], void *user,
                        const struct moot_message *message)
 {
@@ -129,8 +127,14 @@ static void on_message(struct moot *m [[maybe_unused]], void *user,
 
     if (session->is_ending || !message->is_mine || strcmp(message->id, call->id) != 0)
         return;
-    print_id(session, message->id);
-    session_end(session, CLI_OK);
+    if (call->options->no_wait) {
+        print_id(session, message->id);
+        session_end(session, CLI_OK);
+    } else if (strncmp(message->kind, "mcp/proposal", strlen("mcp/proposal")) == 0 &&
+               !interview_is_open(call->interview)) {
+        session_tell(session, "proposed as %s; it waits for somebody who decides",
+                     message->id);
+    }
 }
 
 static void make(struct session *session, const char *participant)
@@ -267,16 +271,15 @@ static int run(const struct call_options *o, enum moot_how how, char **arguments
                          .participant = count > 1 ? arguments[0] : NULL,
                          .tool = arguments[count - 1],
                          .how = how };
-    struct session_plan plan = {
-        .on_begin = on_begin, .on_signal = on_signal, .on_input = on_input, .user = &call
-    };
+    struct session_plan plan = { .on_begin = on_begin,
+                                 .on_signal = on_signal,
+                                 .on_input = on_input,
+                                 .hears_itself = true,
+                                 .handlers.on_message = on_message,
+                                 .user = &call };
     uint64_t timeout_ms = 0; /* what the library says: a minute, of a proposal five */
     int code;
 
-    if (o->no_wait) {
-        plan.hears_itself = true;
-        plan.handlers.on_message = on_message;
-    }
     buf_init(&call.arguments, ARGUMENT_BYTES);
     buf_init(&call.asked, TEXT_BYTES);
     code = cli_read_timeout(o->timeout, MAX_MS, &timeout_ms);
