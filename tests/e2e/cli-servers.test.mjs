@@ -128,6 +128,7 @@ const misnamed = `require('node:readline').createInterface({ input: process.stdi
 
 test('what is dropped is not held: nobody can approve it', async () => {
     assert.equal((await run('run', 'room', '--as', 'tool', '--sandbox', 'off', '--yes', '--', process.execPath, '-e', misnamed)).status, 0);
+    await expect(alice, (json) => json.kind === 'system/presence' && json.payload.event === 'join');
     assert.deepEqual(await rpc.result('tools/list'), { tools: [] }); // is answered when the catalogue is known
     assert.match((await run('tools', '--server', 'tool')).stdout, /^ {2}dropped {2}no name!: the name of a tool is made of/m);
     const [server] = JSON.parse((await run('ps', '--json')).stdout).servers;
