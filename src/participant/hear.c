@@ -137,6 +137,8 @@ static enum err hear_welcome(struct occupant *o, const struct heard *heard,
         o->ops.on_welcome(o->user, true);
     roster_tell(&o->roster, &o->ops, o->user);
     note_flood(o, heard, left_out);
+    if (!heard->env.ts.ptr || clock_parse(heard->env.ts, &o->welcome_ms))
+        o->welcome_ms = 0;
     proposals_welcome(o, welcome.proposals, type);
     return OK;
 }
@@ -236,6 +238,17 @@ static enum err hear_gap(struct occupant *o, const struct heard *heard,
     return OK;
 }
 
+/* What the gateway tells is heard when it is durable: the welcome may have counted more
+ * approvals before. Both times are the gateway's. */
+static bool is_counted(const struct occupant *o, const struct heard *heard,
+                       const struct tidings *tidings)
+{
+    uint64_t wall_ms;
+
+    return tidings->state == PROPOSED_OPEN && heard->env.ts.ptr &&
+           clock_parse(heard->env.ts, &wall_ms) == OK && wall_ms < o->welcome_ms;
+}
+
 static enum err hear_tidings(struct occupant *o, const struct heard *heard,
                              struct str *ret_field)
 {
@@ -245,7 +258,8 @@ static enum err hear_tidings(struct occupant *o, const struct heard *heard,
     if (err)
         return err;
     tell_heard(o, heard);
-    proposals_take(o, &tidings);
+    if (!is_counted(o, heard, &tidings))
+        proposals_take(o, &tidings);
     return OK;
 }
 

@@ -51,9 +51,11 @@ struct occupant {
     uint64_t ids;          /* made so far */
     uint64_t fences;       /* sent so far: their numbers */
     uint64_t replay_fence; /* until it is judged, what is heard is a replay; 0: none */
-    uint64_t past_ms;      /* news of the gateway before it are older than the welcome */
-    bool resumes;          /* this connection */
-    bool was_welcome;      /* ever */
+    uint64_t
+        welcome_ms;   /* of the last welcome, by the gateway's clock; 0: it says none */
+    uint64_t past_ms; /* news of the gateway before it are older than the welcome */
+    bool resumes;     /* this connection */
+    bool was_welcome; /* ever */
 
     char id_bytes[ENVELOPE_MAX_ID];
     struct str id; /* ours */

@@ -55,6 +55,30 @@ TEST(the_welcome_says_how_many_have_approved)
     done();
 }
 
+TEST(what_the_welcome_has_counted_is_not_counted_back)
+{
+    begin();
+    fake_hear_from(&fake, "system:gateway", "w", "system/welcome",
+                   "\"ts\":\"2026-11-16T15:22:25.829Z\",\"to\":[\"bot\"],\"payload\":{"
+                   "\"you\":{\"id\":\"bot\",\"capabilities\":[\"mcp/*\"]},"
+                   "\"participants\":[],\"moot\":{\"proposals\":[{\"id\":\"p\","
+                   "\"proposer\":\"agent\",\"kind\":\"" PROPOSAL "\",\"approvals\":{"
+                   "\"needed\":3,\"given\":2,\"by\":[\"ann\",\"ben\"]}}]}}");
+    (void)counted("c1", "\"ts\":\"2026-11-16T15:22:25.815Z\",\"payload\":{\"proposal\":"
+                        "\"p\",\"state\":\"open\",\"approvals\":{\"needed\":3,"
+                        "\"given\":1,\"by\":[\"ann\"]}}");
+    CHECK_INT(find("p")->given, 2);
+    CHECK_INT(find("p")->approver_count, 2);
+    (void)counted("c2", "\"ts\":\"2026-11-16T15:22:25.829Z\",\"payload\":{\"proposal\":"
+                        "\"p\",\"state\":\"open\",\"approvals\":{\"needed\":3,"
+                        "\"given\":3,\"by\":[\"ann\",\"ben\",\"cyd\"]}}");
+    CHECK_INT(find("p")->given, 3);
+    (void)counted("c3", "\"ts\":\"2026-11-16T15:22:25.820Z\",\"payload\":{\"proposal\":"
+                        "\"p\",\"state\":\"rejected\",\"by\":\"ann\"}");
+    CHECK_INT(find("p")->state, PROPOSED_REJECTED); /* ends are never taken back */
+    done();
+}
+
 TEST(who_proposed_hears_of_each_approval)
 {
     begin();
