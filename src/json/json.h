@@ -59,6 +59,9 @@ struct str_list {
     size_t count;
 };
 
+/* A copy in the arena; empty if that has no room for it. */
+struct str_list str_list_copy(struct str_list list, struct arena *arena);
+
 enum json_need { JSON_OPTIONAL, JSON_REQUIRED };
 enum json_kind { JSON_AS_STR, JSON_AS_BOOL, JSON_AS_U64, JSON_AS_STR_LIST, JSON_AS_JSON };
 

@@ -111,3 +111,18 @@ enum err json_read(const struct json *object, const struct json_field *fields,
     }
     return OK;
 }
+
+struct str_list str_list_copy(struct str_list list, struct arena *arena)
+{
+    struct str *items =
+        list.count ? arena_alloc(arena, list.count * sizeof(*items)) : NULL;
+
+    if (!items)
+        return (struct str_list){}; /* what is empty takes nothing */
+    for (size_t i = 0; i < list.count; i++) {
+        items[i] = arena_str(arena, list.items[i]);
+        if (!items[i].ptr)
+            return (struct str_list){};
+    }
+    return (struct str_list){ items, list.count };
+}
