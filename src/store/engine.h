@@ -12,7 +12,9 @@
 #include "store/record.h"
 #include "store/store.h"
 
-enum engine_role { ENGINE_WRITER, ENGINE_READER };
+/* The directory has connections of its own (directory_priv.h), which write without the
+ * writer's lock. */
+enum engine_role { ENGINE_WRITER, ENGINE_READER, ENGINE_DIRECTORY };
 
 struct engine {
     const struct engine_ops *ops;

@@ -73,6 +73,20 @@ static const char *const migrations[] = {
     "  at_ms bigint NOT NULL,"
     "  hash bytea NOT NULL CHECK (length(hash) = 32),"
     "  signature bytea NOT NULL CHECK (length(signature) = 64));",
+
+    /* The directory. The marks are those of directory/match.h; searches walk along the
+     * ranks past the JSON, which is kept elsewhere where it is long. */
+    "CREATE TABLE moot.resource ("
+    "  id bytea NOT NULL PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 256),"
+    "  rank bigint NOT NULL,"
+    "  hourly bigint,"
+    "  updated_ms bigint NOT NULL,"
+    "  json bytea NOT NULL,"
+    "  marks tsvector NOT NULL);"
+    "ALTER TABLE moot.resource ALTER COLUMN json SET STORAGE EXTERNAL,"
+    "  ALTER COLUMN marks SET STORAGE MAIN;"
+    "CREATE INDEX resource_rank ON moot.resource (rank);"
+    "CREATE INDEX resource_marks ON moot.resource USING gin (marks);",
 };
 
 /* --- the lock --- */
@@ -219,7 +233,7 @@ enum err postgres_schema_open(struct postgres *pg, enum engine_role role)
         err = check_version(pg, &version);
     if (err)
         return err;
-    if (role == ENGINE_READER)
+    if (role != ENGINE_WRITER)
         return version == COUNT(migrations)
                    ? OK
                    : postgres_fail(pg, ERR_IO,

@@ -95,7 +95,7 @@ enum sqlite_statement {
         SQL_COUNT
 };
 
-enum sqlite_file { FILE_STATE, FILE_RECORD, FILE_COUNT };
+enum sqlite_file { FILE_STATE, FILE_RECORD, FILE_DIRECTORY, FILE_COUNT };
 
 /* How long the log of a file is, and was when it was last moved into the file. */
 struct sqlite_log {

@@ -82,6 +82,30 @@ static const char *const record_migrations[] = {
     ") STRICT;",
 };
 
+/* The places are apart from the resources, whose order is that of their coming: ranks are
+ * scattered, and with them the pages that a batch would touch. `found` has the marks of
+ * directory/match.h, by rank, and no copy of them; `word` has the words that were ever in
+ * them, to tell what a beginning may mean. */
+static const char *const directory_migrations[] = {
+    "PRAGMA application_id = 1297043268;" /* MOOD */
+    "CREATE TABLE resource ("
+    "  seq INTEGER PRIMARY KEY,"
+    "  id TEXT NOT NULL UNIQUE,"
+    "  rank INTEGER NOT NULL,"
+    "  updated_ms INTEGER NOT NULL,"
+    "  json TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE TABLE place ("
+    "  rank INTEGER PRIMARY KEY,"
+    "  seq INTEGER NOT NULL,"
+    "  hourly INTEGER"
+    ") STRICT;"
+    "CREATE TABLE word (word TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;"
+    "CREATE VIRTUAL TABLE found USING fts5(marks, content='', detail=none, columnsize=0,"
+    " tokenize=\"ascii tokenchars '+#'\");"
+    "INSERT INTO found(found, rank) VALUES ('hashsize', 16777216);",
+};
+
 static const struct format {
     const char *what;
     const char *const *migrations;
@@ -90,6 +114,8 @@ static const struct format {
 } formats[FILE_COUNT] = {
     [FILE_STATE] = { "store", state_migrations, COUNT(state_migrations), 0x4d4f4f54 },
     [FILE_RECORD] = { "record", record_migrations, COUNT(record_migrations), 0x4d4f4f41 },
+    [FILE_DIRECTORY] = { "directory", directory_migrations, COUNT(directory_migrations),
+                         0x4d4f4f44 },
 };
 
 static enum err fail_db(sqlite3 *db, const char *path, char **ret_why)

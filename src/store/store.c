@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "store/directory_priv.h"
 #include "store/indexer.h"
 #include "store/reader_pool.h"
 #include "store/store_priv.h"
@@ -76,6 +77,7 @@ enum err store_open(const struct store_setup *setup, struct store **ret, char **
     store->setup = (struct store_setup){ .data = store->data, .url = str_of(store->url) };
     store->ops = engine_for(&store->setup);
     store->readers = reader_pool_new(&store->setup);
+    store->directory = directory_pool_new(&store->setup);
     err = open_engine(store, ret_why);
     if (err) {
         store_close(store);
@@ -91,6 +93,8 @@ void store_stop(struct store *store)
     store_turns_stop(store);
     reader_pool_free(store->readers);
     store->readers = NULL;
+    directory_pool_free(store->directory);
+    store->directory = NULL;
     indexer_free(store->indexer);
     store->indexer = NULL;
     if (store->engine)

@@ -95,7 +95,8 @@ enum err store_token_remove(struct store *store, struct str name, bool *ret_foun
     X(UPSTREAM,      "upstream")      /* … its era, the pin of its package */ \
     X(CATALOGUE,     "catalogue")     /* … what it offers, what was seen */  \
     X(SECRET,        "secret")        /* … its tokens, sealed */              \
-    X(UID,           "uid")           /* … whom it becomes, started by root */
+    X(UID,           "uid")           /* … whom it becomes, started by root */ \
+    X(TEAM,          "team")          /* of the directory */
 /* clang-format on */
 
 enum store_section {

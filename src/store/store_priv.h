@@ -69,6 +69,7 @@ struct store {
     struct store_group group;
 
     struct reader_pool *readers;
+    struct directory_pool *directory;
     char origin_name[AUDIT_INSTALLATION]; /* `installation` as of the start, for all */
     atomic_size_t queued;
     atomic_bool is_failing;

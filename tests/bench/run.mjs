@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
 import { audit } from './audit.mjs'
 import { bridge } from './bridge.mjs'
+import { directory } from './directory.mjs'
 import { fairness } from './fairness.mjs'
 import { growth } from './growth.mjs'
 import { many } from './many.mjs'
@@ -43,8 +44,10 @@ const HELP = `usage: ./dev bench [options]
                       called directly, and what a bridge holds at rest
   --mcp               instead: what a tools/call of an MCP client costs at a room's door, beside
                       programs that only pass it on, and what sessions hold (--connections of them)
+  --directory         instead: how fast resources are imported and found, on SQLite and PostgreSQL
+  --resources N       resources of --directory (1000000)
   --records N         records of --audit (1000000)
-  --fill-seconds N    and how long they may be written at most (120)
+  --fill-seconds N    and how long they may be written at most (120; of --directory 1200)
   --scratch DIR       where they are written (the temporary folder)
   --many N            instead: N connections at a time, over as many gateways and generators
                       as the limit on open files asks for
@@ -76,12 +79,12 @@ function parseOptions() {
     options: {
       servers: text, only: text, rounds: text, seconds: text, topics: text, connections: text,
       starts: text, build: text, json: text, markdown: text, svg: text,
-      many: text, audit: flag, bridge: flag, mcp: flag, records: text, 'fill-seconds': text, scratch: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
+      many: text, audit: flag, bridge: flag, mcp: flag, directory: flag, resources: text, records: text, 'fill-seconds': text, scratch: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
     },
   })
   const preset = values.quick
-    ? { rounds: '1', seconds: '1', topics: '100', connections: '2000', starts: '3', records: '100000', 'fill-seconds': '20' }
-    : { rounds: '3', seconds: '2', topics: '100', connections: '10000', starts: '10', records: '1000000', 'fill-seconds': '120' }
+    ? { rounds: '1', seconds: '1', topics: '100', connections: '2000', starts: '3', records: '100000', resources: '50000', 'fill-seconds': '20' }
+    : { rounds: '3', seconds: '2', topics: '100', connections: '10000', starts: '10', records: '1000000', resources: '1000000', 'fill-seconds': '120' }
   const numbers = Object.entries(preset)
     .map(([name, value]) => [name, count(name, values[name] ?? value)])
 
@@ -97,6 +100,7 @@ function parseOptions() {
     scratch: values.scratch && resolve(values.scratch),
     audit: values.audit,
     bridge: values.bridge,
+    directory: values.directory,
     mcp: values.mcp,
     many: values.many ? count('many', values.many) : 0,
     help: values.help,
@@ -277,6 +281,8 @@ const runAudit = options => report(audit(
   { ...options, questions: 200, fillSeconds: options['fill-seconds'] }, { facts: machine(null, []), say }), options)
 const runMcp = options => report(mcp(options, { facts: machine(null, []), say }), options)
 const runBridge = options => report(bridge(options, { facts: machine(null, []), say }), options)
+const runDirectory = options => report(directory({ ...options, questions: 300,
+  fillSeconds: Number(options.tables['fill-seconds'] ?? (options.tables.quick ? 20 : 1200)) }, { facts: machine(null, []), say }), options)
 
 async function main() {
   const options = parseOptions()
@@ -287,6 +293,7 @@ async function main() {
   if (options.many) return runMany(options)
   if (options.audit) return runAudit(options)
   if (options.bridge) return runBridge(options)
+  if (options.directory) return runDirectory(options)
   if (options.mcp) return runMcp(options)
   const names = chosenServers(options)
   if (!names.length) fail('there is no server to measure')

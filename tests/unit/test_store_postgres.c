@@ -242,6 +242,26 @@ TEST(an_empty_schema_of_the_administrator_is_taken)
     close_it(opened(url, ENGINE_WRITER));
 }
 
+TEST(an_older_store_is_migrated_and_keeps_what_it_has)
+{
+    char url[POSTGRES_SERVER_URL];
+    CLEANUP(xfreep) char *why = NULL;
+    struct engine *engine = NULL;
+
+    fresh_database(url);
+    close_it(opened(url, ENGINE_WRITER));
+    run_there("INSERT INTO moot.item VALUES ('rule', 'a', 'b', '1');"
+              "DROP TABLE moot.resource; UPDATE moot.format SET version = 1");
+    CHECK_INT(open_as(url, ENGINE_READER, &engine, &why), ERR_IO);
+    CHECK(why && strstr(why, "older version"));
+    close_it(opened(url, ENGINE_WRITER));
+    run_there("DO $$ BEGIN"
+              " ASSERT (SELECT version FROM moot.format) = 2;"
+              " ASSERT (SELECT count(*) FROM moot.item) = 1;"
+              " ASSERT (SELECT count(*) FROM moot.resource) = 0; END $$");
+    close_it(opened(url, ENGINE_READER));
+}
+
 TEST(a_newer_store_and_one_of_another_program_are_left_alone)
 {
     static const struct {
