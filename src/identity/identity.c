@@ -129,7 +129,8 @@ uint64_t identity_lasts_ms(const struct identity *identity)
     switch (identity->source) {
     case FROM_CONFIG:
     case FROM_STORE:
-    case FROM_SERVER: return identity->expires_ms;
+    case FROM_SERVER:
+    case FROM_JWT: return identity->expires_ms;
     case FROM_SESSION:
     case FROM_INVITATION:
     case FROM_GUEST: return identity->lasts_ms;

@@ -24,12 +24,14 @@ enum identity_source {
     FROM_INVITATION, /* that waits to be used */
     FROM_GUEST,      /* the session that it became */
     FROM_SERVER,     /* an MCP server in the gateway itself: no token opens it */
+    FROM_JWT,        /* a JSON Web Token, as long as it is valid: jwt.h */
 };
 
 /* Sets of sources. */
 enum {
-    SOURCES_ALL = (1U << (FROM_SERVER + 1)) - 1,
-    SOURCES_TOKENS = 1U << FROM_CONFIG | 1U << FROM_STORE | 1U << FROM_SERVER,
+    SOURCES_ALL = (1U << (FROM_JWT + 1)) - 1,
+    SOURCES_TOKENS =
+        1U << FROM_CONFIG | 1U << FROM_STORE | 1U << FROM_SERVER | 1U << FROM_JWT,
     SOURCES_SESSIONS = 1U << FROM_SESSION | 1U << FROM_GUEST,
     SOURCES_GUESTS = 1U << FROM_INVITATION | 1U << FROM_GUEST,
 };

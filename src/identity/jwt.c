@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "identity/jwt.h"
+
+#include "base/cleanup.h"
+#include "crypto/crypto.h"
+#include "json/json.h"
+
+enum { TIME_DIGITS = 12 }; /* of a NumericDate: beyond the year 9999 */
+
+/* header.claims.signature, each still base64url; `signed_part` is the first two. */
+struct parts {
+    struct str header, claims, signature;
+    struct str signed_part;
+};
+
+static bool is_base64url(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool is_alnum =
+            (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+
+        if (!is_alnum && c != '-' && c != '_')
+            return false;
+    }
+    return text.len > 0;
+}
+
+static bool split(struct str text, struct parts *ret)
+{
+    struct str rest = text;
+
+    if (text.len > JWT_MAX_BYTES)
+        return false;
+    ret->header = str_cut(&rest, '.');
+    ret->claims = str_cut(&rest, '.');
+    ret->signature = rest;
+    ret->signed_part = str_slice(text, 0, ret->header.len + 1 + ret->claims.len);
+    return rest.ptr && is_base64url(ret->header) && is_base64url(ret->claims) &&
+           is_base64url(ret->signature);
+}
+
+bool jwt_is_likely(struct str text)
+{
+    struct parts parts;
+
+    return split(text, &parts);
+}
+
+static enum err refuse(const char **ret_why, const char *why)
+{
+    *ret_why = why;
+    return ERR_UNAUTHORIZED;
+}
+
+/* The object that a part stands for, or NULL. */
+static const struct json *object_of(struct str part, struct arena *arena)
+{
+    CLEANUP(buf_done) struct buf bytes;
+    const struct json *json = NULL;
+    struct str text;
+
+    buf_init(&bytes, JWT_MAX_BYTES);
+    if (base64url_parse(part, &bytes))
+        return NULL;
+    text = arena_str(arena, buf_str(&bytes));
+    if (!text.ptr || json_parse(text, arena, &json, NULL) || json->type != JSON_OBJECT)
+        return NULL;
+    return json;
+}
+
+static enum err check_header(struct str part, struct arena *arena, const char **ret_why)
+{
+    const struct json *header = object_of(part, arena);
+
+    if (!header)
+        return refuse(ret_why, "The header of the JWT is no JSON object.");
+    if (!str_eq(json_text(json_find(header, S("alg"))), S("HS256")))
+        return refuse(ret_why, "The JWT must be signed with HS256.");
+    if (json_find(header, S("crit")))
+        return refuse(ret_why, "The JWT has critical extensions that are not known.");
+    return OK;
+}
+
+static enum err check_signature(const struct parts *parts, struct str secret,
+                                const char **ret_why)
+{
+    CLEANUP(buf_done) struct buf given;
+    uint8_t wanted[SHA256_BYTES];
+    bool is_equal;
+
+    buf_init(&given, SHA256_BYTES);
+    crypto_hmac_sha256(secret, parts->signed_part, wanted);
+    is_equal = base64url_parse(parts->signature, &given) == OK &&
+               given.len == sizeof(wanted) &&
+               crypto_equal(given.ptr, wanted, sizeof(wanted));
+    crypto_wipe(wanted, sizeof(wanted));
+    return is_equal ? OK : refuse(ret_why, "The signature of the JWT does not fit.");
+}
+
+/* A NumericDate: seconds since 1970, perhaps with a fraction, which is dropped. */
+static bool read_time(const struct json *claim, uint64_t *ret_ms)
+{
+    uint64_t seconds;
+    struct str text, whole;
+
+    if (!claim || claim->type != JSON_NUMBER)
+        return false;
+    text = claim->text;
+    whole = str_cut(&text, '.');
+    if (whole.len > TIME_DIGITS || str_to_u64(whole, UINT64_MAX / 1000, &seconds))
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false; /* an exponent */
+    *ret_ms = seconds * 1000;
+    return true;
+}
+
+/* One text, or a list of them (RFC 7519 4.1.3). */
+static bool is_audience(const struct json *claim, struct str audience)
+{
+    if (!claim)
+        return false;
+    if (claim->type == JSON_STRING)
+        return str_eq(claim->text, audience);
+    if (claim->type != JSON_ARRAY)
+        return false;
+    JSON_FOREACH(item, claim)
+        if (item->type == JSON_STRING && str_eq(item->text, audience))
+            return true;
+    return false;
+}
+
+/* Must have come: `nbf` and `iat`, where there is one. */
+static bool has_come(const struct json *claim, uint64_t wall_ms)
+{
+    uint64_t ms;
+
+    return !claim || (read_time(claim, &ms) && ms <= wall_ms + JWT_LEEWAY_MS);
+}
+
+static enum err check_times(const struct json *claims, uint64_t wall_ms,
+                            uint64_t *ret_expires_ms, const char **ret_why)
+{
+    if (!read_time(json_find(claims, S("exp")), ret_expires_ms))
+        return refuse(ret_why, "The JWT must say when it expires (exp).");
+    if (wall_ms >= *ret_expires_ms + JWT_LEEWAY_MS)
+        return refuse(ret_why, "The JWT has expired.");
+    if (!has_come(json_find(claims, S("nbf")), wall_ms))
+        return refuse(ret_why, "The JWT is not valid yet (nbf).");
+    if (!has_come(json_find(claims, S("iat")), wall_ms))
+        return refuse(ret_why, "The JWT was issued in the future (iat).");
+    return OK;
+}
+
+static enum err check_claims(const struct json *claims, const struct jwt_terms *terms,
+                             uint64_t wall_ms, struct jwt_claims *ret,
+                             const char **ret_why)
+{
+    struct str subject = json_text(json_find(claims, S("sub")));
+    uint64_t expires_ms = 0;
+    enum err err = check_times(claims, wall_ms, &expires_ms, ret_why);
+
+    if (err)
+        return err;
+    if (!is_audience(json_find(claims, S("aud")), terms->audience))
+        return refuse(ret_why, "The JWT is not for this gateway (aud).");
+    if (terms->issuer.len &&
+        !str_eq(json_text(json_find(claims, S("iss"))), terms->issuer))
+        return refuse(ret_why, "The JWT comes from somebody else (iss).");
+    if (subject.len == 0)
+        return refuse(ret_why, "The JWT must say whose it is (sub).");
+    *ret = (struct jwt_claims){ subject, expires_ms };
+    return OK;
+}
+
+enum err jwt_verify(struct str text, const struct jwt_terms *terms, uint64_t wall_ms,
+                    struct arena *arena, struct jwt_claims *ret, const char **ret_why)
+{
+    const struct json *claims;
+    struct parts parts;
+    enum err err;
+
+    if (terms->secret.len < JWT_MIN_SECRET || terms->audience.len == 0)
+        return refuse(ret_why, "JWTs are not accepted here.");
+    if (!split(text, &parts))
+        return refuse(ret_why, "This is no JWT.");
+    err = check_signature(&parts, terms->secret, ret_why);
+    if (!err)
+        err = check_header(parts.header, arena, ret_why);
+    if (err)
+        return err;
+    claims = object_of(parts.claims, arena);
+    if (!claims)
+        return refuse(ret_why, "The claims of the JWT are no JSON object.");
+    return check_claims(claims, terms, wall_ms, ret, ret_why);
+}
