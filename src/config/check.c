@@ -14,7 +14,7 @@
 #include "base/map.h"
 #include "config/config_priv.h"
 
-enum { TOKEN_MAX = 4096, FIELDS_BYTES = 16 << 10, FIELDS_MAX = 32 };
+enum { TOKEN_MAX = 4096, FIELDS_BYTES = 16 << 10, FIELDS_MAX = 32, JWT_SECRET_MIN = 32 };
 
 #define FAIL(reader, where, ...) \
     config_fail((reader)->config, (where), (reader)->problem, __VA_ARGS__)
@@ -180,6 +180,55 @@ enum err check_token(struct reader *reader, const struct node *node, void *objec
     if (!is_token(token->token))
         return FAIL(reader, node_find(node, S("token"))->mark,
                     "token may contain only letters, digits and -._~+/=");
+    return OK;
+}
+
+static enum err read_jwt_secret(struct reader *reader, const struct node *source,
+                                struct config_jwt *jwt)
+{
+    char text[TOKEN_MAX + 1];
+    size_t len = 0;
+    enum err err =
+        read_secret(reader, source, jwt->secret_file.ptr, text, sizeof(text), &len);
+
+    if (err)
+        return err;
+    if (len <= TOKEN_MAX)
+        jwt->secret =
+            arena_str(&reader->config->arena, trim_lines((struct str){ text, len }));
+    explicit_bzero(text, sizeof(text));
+    if (!jwt->secret.ptr)
+        return FAIL(reader, source->mark, "secret_file %s is larger than %d bytes",
+                    SHOWN(jwt->secret_file), TOKEN_MAX);
+    return OK;
+}
+
+enum err check_jwt(struct reader *reader, const struct node *node, void *object)
+{
+    struct config_jwt *jwt = object;
+    const struct node *secret = node_find(node, S("secret"));
+    const struct node *file = node_find(node, S("secret_file"));
+    enum err err = OK;
+
+    jwt->mark = node->mark;
+    if (!secret && !file && jwt->audience.len == 0)
+        return OK;
+    if (!secret && !file)
+        return FAIL(reader, node->mark, "jwt needs \"secret\" or \"secret_file\"");
+    if (secret && file)
+        return FAIL(reader, file->key_mark,
+                    "jwt has both \"secret\" and \"secret_file\"");
+    if (file && !reader->base_dir)
+        return FAIL(reader, file->mark, "secret_file is not possible here");
+    if (file)
+        err = read_jwt_secret(reader, file, jwt);
+    if (err)
+        return err;
+    if (jwt->secret.len < JWT_SECRET_MIN)
+        return FAIL(reader, (secret ? secret : file)->mark,
+                    "the secret of jwt has at least %d bytes", JWT_SECRET_MIN);
+    if (jwt->audience.len == 0)
+        return FAIL(reader, node->mark, "jwt needs \"audience\"");
     return OK;
 }
 

@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "config/directory.h"
 #include "config/mark.h"
 #include "config/mcp_door.h"
 #include "config/policy.h"
@@ -125,6 +126,8 @@ struct config {
     struct config_mcp_files mcp_servers;
     struct config_packages packages;
     struct config_mcp mcp;
+    struct config_directory directory;
+    struct config_identity identity;
     bool compression;
     size_t compression_min; /* bytes */
 

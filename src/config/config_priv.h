@@ -136,6 +136,8 @@ struct schema {
 extern const struct schema config_schema;
 /* option_servers.c */
 extern const struct schema server_schema, mcp_file_schema, package_schema;
+/* option_directory.c */
+extern const struct schema directory_schema, identity_schema;
 extern const struct schema mcp_schema;    /* option_mcp.c */
 extern const struct schema policy_schema; /* option_policy.c */
 
@@ -146,6 +148,7 @@ enum err read_config(struct reader *reader, const struct node *root);
 enum err check_tls(struct reader *reader, const struct node *node, void *object);
 enum err check_audit(struct reader *reader, const struct node *node, void *object);
 enum err check_token(struct reader *reader, const struct node *node, void *object);
+enum err check_jwt(struct reader *reader, const struct node *node, void *object);
 enum err check_anonymous(struct reader *reader, const struct node *node, void *object);
 enum err check_server(struct reader *reader, const struct node *node, void *object);
 enum err check_config(struct reader *reader, const struct node *root, void *object);

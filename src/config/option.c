@@ -162,6 +162,8 @@ static const struct option options[] = {
     { T(mcp_servers, OPTION_LIST),    .schema = &mcp_file_schema,                     .help = "files of other programs with mcpServers, whose servers sit in a topic as well" },
     { T(packages,    OPTION_SECTION), .schema = &package_schema,                      .help = "where packages of servers, of npx and uvx, are installed from" },
     { T(mcp,         OPTION_SECTION), .schema = &mcp_schema,                          .help = "topics as MCP servers: /mcp/TOPIC, for any MCP client" },
+    { T(directory,   OPTION_SECTION), .schema = &directory_schema,                    .help = "people and agents that can be found, and /agents, by which agents do" },
+    { T(identity,    OPTION_SECTION), .schema = &identity_schema,                     .help = "credentials that others issue" },
     { T(compression, OPTION_BOOL),    .preset = "on", .choices = off_on,              .help = "permessage-deflate for those who offer it" },
     { T(compression_min, OPTION_SIZE), .preset = "512", .min = "0", .max = "64MiB",   .help = "smallest envelope worth compressing" },
 };

@@ -73,18 +73,21 @@ TEST(what_is_printed_reads_the_same)
 TEST(printed_tokens_are_masked_and_cannot_be_used)
 {
     struct config *config =
-        parse(S("store: postgresql://ann:s5cret@host/base\n"
+        parse(S("store: postgresql://ann:w0rd5@host/base\n"
                 "tokens:\n"
-                "  - { token: s3cret, id: a, profile: p, topics: [x], admin: true,\n"
+                "  - { token: w0rd3, id: a, profile: p, topics: [x], admin: true,\n"
                 "      expires_at: 2030-01-02T03:04:05Z, type: human, name: n }\n"
-                "  - { token: s4cret, id: b, capabilities: [chat] }\n"));
+                "  - { token: w0rd4, id: b, capabilities: [chat] }\n"
+                "identity: { jwt: { audience: us,\n"
+                "  secret: w0rd6-w0rd6-w0rd6-w0rd6-w0rd6-w0rd6 } }\n"));
     struct config *again = NULL;
     struct buf out;
 
     buf_init(&out, 1 << 20);
     config_print(config, &out);
-    CHECK(strstr(buf_cstr(&out), "cret") == NULL);
+    CHECK(strstr(buf_cstr(&out), "w0rd") == NULL);
     CHECK(strstr(buf_cstr(&out), "store: \"***\"") != NULL);
+    CHECK(strstr(buf_cstr(&out), "secret: \"***\"") != NULL);
     CHECK(strstr(buf_cstr(&out), "tokens:\n"
                                  "  - name: \"n\"\n"
                                  "    token: \"***\"\n"
