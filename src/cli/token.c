@@ -505,7 +505,7 @@ static int revoke_token(void *fields, char **arguments, size_t count [[maybe_unu
 
 static const struct cli_option create_options[] = {
     { "--profile", "NAME",
-      "full, proposer, responder, reader, tools, human, admin, bridge, orchestrator",
+      "full, proposer, responder, reader, tools, human, admin, bridge, orchestrator, directory",
       OPT(profile) },
     { "--capabilities", "LIST",
       "patterns separated by commas or a JSON array, instead of a profile",

@@ -33,6 +33,9 @@ static const struct str orchestrator[] = { S("chat"), S("rule/suggest"), S("rule
                                            S("rule/shadow"), S("mcp/response:*"),
                                            S("participant/status") };
 
+static const struct str directory[] = { S("directory/query"), S("team/create"), S("mcp/proposal:*"),
+                                        S("mcp/response:*"), S("chat") };
+
 static const struct profile profiles[] = {
     { S("full"),      LIST(full),      TYPE_AGENT,   .is_admin = false },
     { S("proposer"),  LIST(proposer),  TYPE_AGENT,   .is_admin = false },
@@ -43,6 +46,7 @@ static const struct profile profiles[] = {
     { S("admin"),     LIST(admin),     TYPE_HUMAN,   .is_admin = true  },
     { S("bridge"),    LIST(bridge),    TYPE_SERVICE, .is_admin = false },
     { S("orchestrator"), LIST(orchestrator), TYPE_SERVICE, .is_admin = false },
+    { S("directory"), LIST(directory), TYPE_AGENT,   .is_admin = false },
 };
 
 static const struct str type_names[] = {

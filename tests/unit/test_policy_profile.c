@@ -13,7 +13,7 @@ TEST(the_built_in_profiles_hold_valid_capabilities)
         CHECK(p->capabilities.count > 0);
         CHECK_INT(capset_check(p->capabilities, NULL, NULL), OK);
     }
-    CHECK_INT(count, 9);
+    CHECK_INT(count, 10);
     CHECK(profile_find(S("")) == NULL);
     CHECK(profile_find(S("Full")) == NULL);
     CHECK(profile_find(S("nobody")) == NULL);
@@ -32,6 +32,7 @@ TEST(seed_4_1_the_profiles_are_the_example_sets)
         { S("admin"),     S("[\"mcp/*\",\"chat\",\"participant/status\",\"capability/*\",\"participant/*\",\"topic/*\",\"rule/*\"]"), TYPE_HUMAN, true },
         { S("bridge"),    S("[\"mcp/response:*\",\"mcp/request:notifications/*\",\"mcp/request:sampling/createMessage\",\"mcp/request:elicitation/create\",\"mcp/request:roots/list\",\"participant/status\"]"), TYPE_SERVICE, false },
         { S("orchestrator"), S("[\"chat\",\"rule/suggest\",\"rule/use\",\"rule/shadow\",\"mcp/response:*\",\"participant/status\"]"), TYPE_SERVICE, false },
+        { S("directory"), S("[\"directory/query\",\"team/create\",\"mcp/proposal:*\",\"mcp/response:*\",\"chat\"]"), TYPE_AGENT, false },
     };
     /* clang-format on */
     struct capsets *capsets = capsets_new();
