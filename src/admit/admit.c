@@ -7,6 +7,7 @@
 #include "admit/govern.h"
 #include "admit/use.h"
 #include "envelope/strict.h"
+#include "envelope/system.h"
 #include "envelope/translate.h"
 #include "policy/holding.h"
 
@@ -57,23 +58,33 @@ static bool is_struck_out(struct conduct *conduct, const struct admit_limits *li
     return ++conduct->strikes > limits->rate_strikes;
 }
 
+bool admit_rate(struct conduct *conduct, const struct admit_limits *limits, size_t bytes,
+                uint64_t now_ms, struct rate_refusal *ret)
+{
+    if (!rate_fits(&conduct->messages, &limits->messages, 1, now_ms,
+                   &ret->retry_after_ms) ||
+        !rate_fits(&conduct->bytes, &limits->bytes, bytes, now_ms,
+                   &ret->retry_after_ms)) {
+        ret->is_abuse = is_struck_out(conduct, limits, now_ms);
+        return false;
+    }
+    rate_take(&conduct->messages, &limits->messages, 1);
+    rate_take(&conduct->bytes, &limits->bytes, bytes);
+    return true;
+}
+
 /* Every text counts, well-formed or not; what is refused for its rate costs nothing. */
 static enum err check_rate(struct admission *a, struct refusal *r)
 {
-    const struct admit_limits *limits = a->limits;
-    struct conduct *conduct = participant_conduct(a->sender);
-    uint64_t wait_ms = 0;
+    struct rate_refusal refusal = {};
 
-    if (!rate_fits(&conduct->messages, &limits->messages, 1, a->now_ms, &wait_ms) ||
-        !rate_fits(&conduct->bytes, &limits->bytes, a->text.len, a->now_ms, &wait_ms)) {
-        (void)refusal_set(r, ERR_RATE_LIMITED, S(""), "you send faster than you may");
-        r->retry_after_ms = wait_ms;
-        r->is_abuse = is_struck_out(conduct, limits, a->now_ms);
-        return ERR_RATE_LIMITED;
-    }
-    rate_take(&conduct->messages, &limits->messages, 1);
-    rate_take(&conduct->bytes, &limits->bytes, a->text.len);
-    return OK;
+    if (admit_rate(participant_conduct(a->sender), a->limits, a->text.len, a->now_ms,
+                   &refusal))
+        return OK;
+    (void)refusal_set(r, ERR_RATE_LIMITED, S(""), "you send faster than you may");
+    r->retry_after_ms = refusal.retry_after_ms;
+    r->is_abuse = refusal.is_abuse;
+    return ERR_RATE_LIMITED;
 }
 
 /* Nothing is judged that could not be recorded; nor while the room waits for the disk and
@@ -85,9 +96,17 @@ static enum err check_record(struct admission *a, struct refusal *r)
     return a->room->ops ? a->room->ops->judge_record(a, r) : OK;
 }
 
+static bool is_question(const struct admission *a)
+{
+    return a->env.kind.type == KIND_REQUEST && a->env.to_count == 1 &&
+           str_eq(a->env.to[0], S(SYSTEM_SENDER)) && a->room->ops;
+}
+
 static enum err check_kind(struct admission *a, struct refusal *r)
 {
     enum err err = envelope_read_kind(&a->env, a->dialect, a->scratch);
+
+    a->is_question = !err && is_question(a);
 
     if (err == ERR_RESERVED_NAMESPACE)
         return refusal_set(r, err, S("kind"),
@@ -143,10 +162,29 @@ static bool has_grant(struct admission *a)
     return a->grant != NULL;
 }
 
+/* Nobody else sees it, so no capability is asked for; and it is no word in a matter of
+ * the room. */
+[[gnu::cold]] static enum err judge_question(struct admission *a, struct refusal *r)
+{
+    if (!a->member)
+        return refusal_set(r, ERR_MALFORMED_ENVELOPE, S("to"),
+                           "the gateway answers on a connection, and this was posted");
+    if (a->env.correlation_id.ptr && !kind_is_notification(&a->env.kind))
+        return refuse_at(a, r, a->env.correlation_id, S("correlation_id"),
+                         "what the gateway is asked fulfils no proposal");
+    if (a->env.rule.ptr)
+        return refuse_at(a, r, a->env.rule, S("rule"),
+                         "what the gateway is asked fulfils no proposal");
+    a->is_executed = true;
+    return OK;
+}
+
 static enum err check_capability(struct admission *a, struct refusal *r)
 {
     enum verdict verdict;
 
+    if (a->is_question)
+        return judge_question(a, r);
     if (a->env.rule.ptr)
         return use_check_sender(a, r);
     if (!kind_needs_capability(&a->env.kind))
@@ -173,7 +211,8 @@ bool room_is_strict(const struct room *room)
 
 static bool must_be_strict(const struct admission *a)
 {
-    return a->dialect == DIALECT_DOTTED || a->needs_strict || room_is_strict(a->room);
+    return a->dialect == DIALECT_DOTTED || a->needs_strict || a->is_question ||
+           room_is_strict(a->room);
 }
 
 /* D21: what the kind was allowed for must be what the payload asks for. */
@@ -201,7 +240,7 @@ static enum err check_payload(struct admission *a, struct refusal *r)
 static bool is_held_by_guard(const struct admission *a)
 {
     return a->sender->type == TYPE_AGENT && a->env.kind.type == KIND_REQUEST &&
-           !kind_is_notification(&a->env.kind);
+           !a->is_question && !kind_is_notification(&a->env.kind);
 }
 
 /* A tool that is used is no partner to talk to: no loop of agents goes through it. Who is
@@ -349,9 +388,11 @@ static struct str problem_part(const struct admission *a,
 static enum err check_ledger(struct admission *a, struct refusal *r)
 {
     struct ledger_problem problem;
-    enum err err =
-        ledger_judge(&a->room->ledger, &a->env, a->wall_ms, &a->effect, &problem);
+    enum err err;
 
+    if (a->is_question)
+        return OK;
+    err = ledger_judge(&a->room->ledger, &a->env, a->wall_ms, &a->effect, &problem);
     if (err)
         return refuse_problem(a, r, err, &problem);
     if (ledger_must_decide(&a->effect))
@@ -362,7 +403,7 @@ static enum err check_ledger(struct admission *a, struct refusal *r)
 /* Behind the ledger, which knows whether it fulfils a proposal. */
 static enum err check_policy(struct admission *a, struct refusal *r)
 {
-    return a->room->is_governed ? govern(a, r) : OK;
+    return a->room->is_governed && !a->is_question ? govern(a, r) : OK;
 }
 
 static bool changes_state(const struct admission *a)

@@ -84,6 +84,15 @@ struct admit_limits {
 
 enum { STRIKE_WINDOW_MS = 10'000 };
 
+/* One more text of so many bytes: may it be, at these rates? What is refused costs
+ * nothing, but whoever is refused too often abuses them. */
+struct rate_refusal {
+    uint64_t retry_after_ms;
+    bool is_abuse;
+};
+bool admit_rate(struct conduct *conduct, const struct admit_limits *limits, size_t bytes,
+                uint64_t now_ms, struct rate_refusal *ret);
+
 /* One envelope on its way in. The caller fills the first part. */
 struct admission {
     struct room *room;
@@ -108,6 +117,8 @@ struct admission {
     bool is_asked_for; /* a proposal that no capability allows, but for policy or brake */
     bool is_executed;  /* a kind that the gateway carried out itself: nothing was appended
                         */
+    bool is_question;  /* a request to the gateway alone, between the two: it is executed,
+                        * and what it asks for decides who may */
     bool has_sequel;   /* a command to carry out, a use of a grant, news of a proposal */
     bool changes_state; /* something that must survive a restart: about a proposal, a use
                          * of a grant, a command */

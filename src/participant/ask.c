@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "participant/ask.h"
 
+#include "envelope/system.h"
 #include "participant/calls_priv.h"
 #include "participant/occupant_priv.h"
 #include "participant/proposals.h"
@@ -155,7 +156,9 @@ enum err calls_send_request(struct occupant *o, const struct call_terms *terms,
                             const struct say_head *about, const char **ret_why)
 {
     bool wants_progress = terms->ops.on_progress && !terms->is_quiet;
-    struct draft draft = { .is_told = about->rule.len > 0 };
+    /* What the gateway is asked needs no capability of the room. */
+    bool is_question = terms->to_count == 1 && str_eq(terms->to[0], S(SYSTEM_SENDER));
+    struct draft draft = { .is_told = about->rule.len > 0 || is_question };
     struct say_head head = *about;
 
     head.id = terms->id;

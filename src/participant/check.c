@@ -64,9 +64,11 @@ static enum err check_kind(struct check *check)
     struct envelope *env = &check->heard->env;
     enum err err;
 
-    if (str_eq(env->from, S(SYSTEM_SENDER)))
+    /* Its answers to what it was asked are answers like any other. */
+    if (str_eq(env->from, S(SYSTEM_SENDER)) &&
+        !str_starts(env->kind_text, S("mcp/response:")))
         return check_gateway(check);
-    if (is_system_name(env->from))
+    if (is_system_name(env->from) && !str_eq(env->from, S(SYSTEM_SENDER)))
         return fail(check, ERR_RESERVED_NAMESPACE, S("from"));
     err = envelope_read_kind(env, DIALECT_SLASH, check->scratch);
     return err ? fail(check, err, S("kind")) : OK;

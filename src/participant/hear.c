@@ -426,7 +426,7 @@ static void hear_other(struct occupant *o, const struct heard *heard)
 /* What the gateway says to us alone is no entry of the log. */
 static bool is_entry(const struct heard *heard)
 {
-    return !heard->is_system || heard->env.to_count == 0;
+    return !str_eq(heard->env.from, S(SYSTEM_SENDER)) || heard->env.to_count == 0;
 }
 
 /* True: it was heard before. */

@@ -94,6 +94,8 @@ TEST(the_gateway_alone_is_the_gateway)
         { GATEWAY "\"kind\":\"system/something-new\",\"payload\":{}", OK, "" },
         { GATEWAY "\"kind\":\"capability/grant-ack\",\"payload\":{}", OK, "" },
         { GATEWAY "\"kind\":\"topic/invite\",\"payload\":{}", OK, "" },
+        { GATEWAY "\"kind\":\"mcp/response:tools/list\",\"correlation_id\":\"q\",\"payload\":{\"result\":{}}", OK, "" },
+        { GATEWAY "\"kind\":\"mcp/response:tools/list\",\"payload\":{\"result\":{}}", ERR_MISSING_CORRELATION, "correlation_id" },
         { GATEWAY "\"kind\":\"chat\",\"payload\":{\"text\":\"\"}", ERR_RESERVED_NAMESPACE, "from" },
         { GATEWAY "\"kind\":\"mcp/request:tools/list\",\"payload\":{\"method\":\"tools/list\"}", ERR_RESERVED_NAMESPACE, "from" },
         { GATEWAY "\"kind\":\"capability/grant\",\"payload\":{}", ERR_RESERVED_NAMESPACE, "from" },
