@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "mcpdoor/hall_priv.h"
+#include "mcpdoor/house_tools.h"
 #include "mcpdoor/room_tools.h"
 #include "participant/keep.h"
 
@@ -95,6 +96,7 @@ static void stop(struct errand *errand)
     if (listening)
         listening_free(listening);
     room_tools_lost(a->hall, errand->strand);
+    house_tools_lost(a->hall, errand->strand);
     attendee_stay(a);
 }
 

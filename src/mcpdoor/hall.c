@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "mcpdoor/hall_priv.h"
+#include "mcpdoor/house_tools.h"
 #include "mcpdoor/room_tools.h"
 #include "participant/keep.h"
 #include "participant/roster.h"
@@ -188,6 +189,7 @@ static void make_desk(struct hall *hall)
 
 static void init_lists(struct hall *hall)
 {
+    list_init(&hall->house_calls);
     list_init(&hall->attendees);
     list_init(&hall->gone);
     map_init(&hall->by_key);
@@ -247,6 +249,7 @@ void hall_free(struct hall *hall)
     LIST_FOREACH(a, &hall->attendees, link)
         attendee_end(a, "the gateway stops", hall->now);
     free_gone(hall);
+    house_tools_lost(hall, NULL);
     hall_stand(hall, hall->now);
     room_desk_free(hall->desk);
     concierge_free(hall->concierge);

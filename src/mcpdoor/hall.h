@@ -52,6 +52,8 @@ struct hall_settings {
     size_t max_depth;
 };
 
+struct house_call; /* somebody waits for what a tool of the house gives */
+
 struct hall_ops {
     /* A seat for a newcomer, whose seat_ops are attendee_seat_ops with `attendee`; from
      * inside hall_post() and hall_listen() alone. NULL: there is none. */
@@ -62,7 +64,16 @@ struct hall_ops {
     struct moment (*now)(void *user); /* when a seat tells something */
     void (*on_due)(void *user);       /* hall_due_ms() is earlier than it was */
     void (*on_note)(void *user, struct str text);
+    /* The tools of the house (house_tools.h), for the attendee with this key; both NULL:
+     * there are none. `use` leads to house_answer(), from inside it or later. */
+    bool (*may_use)(void *user, struct str key, struct str tool);
+    void (*use)(void *user, struct str key, struct str tool, struct json_span arguments,
+                struct house_call *call);
 };
+
+/* The result of a tool, in the shape of the legacy line; frees the call. The hall may be
+ * gone. */
+void house_answer(struct house_call *call, struct str result);
 
 struct hall *hall_new(const struct hall_settings *settings, const struct hall_ops *ops,
                       void *user);

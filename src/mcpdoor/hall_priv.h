@@ -44,6 +44,8 @@ struct hall {
     struct seat *seat;         /* the concierge's own, or NULL */
     struct occupant *occupant; /* likewise */
 
+    struct link house_calls; /* under way, for somebody who waits */
+    size_t house_call_count;
     struct link attendees;
     struct map by_key;
     struct map by_id;  /* one of each */

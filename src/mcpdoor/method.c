@@ -10,6 +10,7 @@
 #include "mcp/era.h"
 #include "mcp/rpc.h"
 #include "mcpdoor/hall_priv.h"
+#include "mcpdoor/house_tools.h"
 #include "mcpdoor/rename.h"
 #include "mcpdoor/room_tools.h"
 
@@ -325,8 +326,10 @@ static enum err put_list(const struct asked_for *ask, enum offer_type type,
     CLEANUP(buf_done) struct buf more;
 
     buf_init(&more, MORE_TOOLS);
-    if (type == OFFER_TOOL)
+    if (type == OFFER_TOOL) {
         room_tools_put(a, &more);
+        house_tools_put(a, &more);
+    }
     view.more = buf_str(&more);
     return showcase_put_page(a->hall->showcase, type, &view, cursor,
                              a->hall->settings.max_message / 2, out);
@@ -394,12 +397,15 @@ static bool call_tool(const struct asked_for *ask)
 {
     const struct mcp_message *message = &ask->in->message;
     CLEANUP(arena_done) struct arena scratch;
+    struct json_span arguments;
     struct named named;
 
     arena_init(&scratch, METHOD_SCRATCH);
-    return rename_read(message->method, message->params, &scratch, &named) &&
-           room_tools_call(ask, named.name,
-                           mcp_message_member(message->params, S("arguments")));
+    if (!rename_read(message->method, message->params, &scratch, &named))
+        return false;
+    arguments = mcp_message_member(message->params, S("arguments"));
+    return room_tools_call(ask, named.name, arguments) ||
+           house_tools_call(ask, named.name, arguments);
 }
 
 /* --- the table --- */
