@@ -23,7 +23,7 @@
     X(ENVELOPE,   "envelope")   /* admitted; kind, id and correlation are its own */ \
     X(REFUSAL,    "refusal")    /* not admitted; the verdict says why */             \
     X(PRESENCE,   "presence")   /* kind: join or leave, as the room hears of it */   \
-    X(CONNECT,    "connect")    /* kind: how (websocket, server) */                  \
+    X(CONNECT,    "connect")    /* kind: how (websocket, server, mcp, agent) */      \
     X(DISCONNECT, "disconnect") /* kind: why */                                      \
     X(GRANT,      "grant")      /* kind: grant, revoke, used_up, expired */             \
     X(ADMIN,      "admin")      /* kind: what was done, as token.create */           \

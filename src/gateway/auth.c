@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "gateway/gateway.h"
 #include "gateway/origin.h"
+#include "gateway/resolve.h"
 
 /* --- tickets live on the first worker; everybody else asks by mail --- */
 
@@ -133,21 +134,33 @@ static bool has_token_in_query(struct exchange *x)
 typedef void (*auth_done)(struct exchange *x, enum err err, const char *why);
 
 /* The identity is known (or there is none): does it suffice for the route? */
-static void decide(struct exchange *x, auth_done on_done)
+/* May this identity, or nobody, use the route? */
+static enum err judge(const struct exchange *x, const char **ret_why)
 {
     const struct net_peer *peer = exchange_peer(x);
     enum access access = x->route->access;
 
+    *ret_why = "";
     if (access == ACCESS_LOOPBACK && !peer->is_local &&
         net_is_loopback(str_of(peer->address)))
         access = ACCESS_PUBLIC;
-    if (access != ACCESS_PUBLIC && !x->identity)
-        on_done(x, ERR_UNAUTHORIZED, "A bearer token is needed.");
-    else if ((access == ACCESS_LOOPBACK || access == ACCESS_ADMIN) &&
-             !x->identity->is_admin)
-        on_done(x, ERR_FORBIDDEN, "This needs the role of an administrator.");
-    else
-        on_done(x, OK, "");
+    if (access != ACCESS_PUBLIC && !x->identity) {
+        *ret_why = "A bearer token is needed.";
+        return ERR_UNAUTHORIZED;
+    }
+    if ((access == ACCESS_LOOPBACK || access == ACCESS_ADMIN) && !x->identity->is_admin) {
+        *ret_why = "This needs the role of an administrator.";
+        return ERR_FORBIDDEN;
+    }
+    return OK;
+}
+
+static void decide(struct exchange *x, auth_done on_done)
+{
+    const char *why;
+    enum err err = judge(x, &why);
+
+    on_done(x, err, why);
 }
 
 static void fail_login(struct exchange *x, const char *why, auth_done on_done)
@@ -165,20 +178,40 @@ static void fail_login(struct exchange *x, const char *why, auth_done on_done)
 
 static void on_ticket_spent(struct exchange *x, struct identity *identity);
 
+static void pass_login(struct exchange *x, struct identity *identity, auth_done on_done)
+{
+    if (!exchange_peer(x)->is_trusted)
+        throttle_passed(&x->worker->throttle, str_of(exchange_peer(x)->address));
+    x->identity = identity;
+    decide(x, on_done);
+}
+
+static void on_resolved(void *user, struct identity *identity, const char *why)
+{
+    struct exchange *x = user;
+
+    if (!exchange_resume(x))
+        identity_unref(identity);
+    else if (identity)
+        pass_login(x, identity, x->on_authenticated);
+    else
+        fail_login(x, why, x->on_authenticated);
+}
+
 static void with_bearer(struct exchange *x, struct str token, auth_done on_done)
 {
     struct worker *worker = x->worker;
     struct identity *identity =
         token_table_find(&worker->tokens, token, loop_wall_ms(worker->loop));
 
-    if (!identity) {
+    if (identity) {
+        pass_login(x, identity_ref(identity), on_done);
+    } else if (resolve_may_help(worker, token)) {
+        exchange_suspend(x);
+        resolve_start(worker, token, &(struct resolve_asker){ on_resolved, x });
+    } else {
         fail_login(x, "The bearer token is not known or has expired.", on_done);
-        return;
     }
-    if (!exchange_peer(x)->is_trusted)
-        throttle_passed(&worker->throttle, str_of(exchange_peer(x)->address));
-    x->identity = identity_ref(identity);
-    decide(x, on_done);
 }
 
 /* A trusted peer needs no credential, so there is nothing to guess; and it shares its
@@ -253,13 +286,13 @@ bool auth_is_in_force(const struct worker *worker, const struct identity *identi
     return token_table_find_hash(&worker->tokens, identity->token_hash) != NULL;
 }
 
-void auth_again(struct exchange *x, auth_done on_done)
+enum err auth_again(struct exchange *x, const char **ret_why)
 {
     struct identity *now;
 
     if (x->identity && !auth_is_in_force(x->worker, x->identity)) {
-        on_done(x, ERR_UNAUTHORIZED, "The token was revoked or has expired.");
-        return;
+        *ret_why = "The token was revoked or has expired.";
+        return ERR_UNAUTHORIZED;
     }
     now = x->identity ? token_table_find_hash(&x->worker->tokens, x->identity->token_hash)
                       : NULL;
@@ -267,7 +300,7 @@ void auth_again(struct exchange *x, auth_done on_done)
         identity_unref(x->identity);
         x->identity = identity_ref(now);
     }
-    decide(x, on_done);
+    return judge(x, ret_why);
 }
 
 static void on_ticket_spent(struct exchange *x, struct identity *identity)

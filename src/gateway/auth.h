@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is it? Resolves the credential of an exchange: bearer token or ticket; without one
+ * Who is it? Resolves the credential of an exchange: bearer token, JSON Web Token or
+ * ticket; without one
  * whoever comes by the local socket is the administrator, and who comes by MCP from this
  * machine is who the configuration says he is, if it says so. May finish at once or
  * later; the answer always comes through `on_done`.
@@ -17,10 +18,10 @@
 void auth_start(struct exchange *x,
                 void (*on_done)(struct exchange *x, enum err err, const char *why));
 
-/* The same for one who was let in before: a credential may go, or mean something else,
- * while the body of a request is under way. */
-void auth_again(struct exchange *x,
-                void (*on_done)(struct exchange *x, enum err err, const char *why));
+/* For one who was let in before: a credential may go, or mean something else, while a
+ * body or a long answer is under way. OK, ERR_UNAUTHORIZED or ERR_FORBIDDEN, and a static
+ * text. */
+enum err auth_again(struct exchange *x, const char **ret_why);
 
 /* Does the credential still count: neither revoked nor expired? */
 bool auth_is_in_force(const struct worker *worker, const struct identity *identity);

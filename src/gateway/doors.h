@@ -48,6 +48,26 @@ void admin_audit(struct exchange *x);
 void admin_audit_head(struct exchange *x);
 void admin_audit_origin(struct exchange *x);
 
+/* resources_door.c, resources_export.c, resources_import.c: the directory */
+void resources_list(struct exchange *x);
+void resources_add(struct exchange *x);
+void resources_import(struct exchange *x); /* streams its body */
+void resource_get(struct exchange *x);
+void resource_put(struct exchange *x);
+void resource_patch(struct exchange *x);
+void resource_delete(struct exchange *x);
+
+/* teams_door.c: teams, for who has to do with them and for administrators */
+void teams_get(struct exchange *x);
+void teams_post(struct exchange *x);
+void team_get(struct exchange *x);
+void team_patch(struct exchange *x);
+void team_delete(struct exchange *x);
+void team_members_post(struct exchange *x);
+void team_member_delete(struct exchange *x);
+void team_accept(struct exchange *x);
+void team_decline(struct exchange *x);
+
 /* health_door.c */
 void health_get(struct exchange *x);
 void ready_get(struct exchange *x);

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "gateway/agents_door.h"
 #include "gateway/gateway_priv.h"
 #include "gateway/http_door.h"
 #include "gateway/recording.h"
@@ -48,6 +49,7 @@ static void visit_drain(struct gather *gather [[maybe_unused]], struct gather_pa
 static void visit_abort(struct gather *gather [[maybe_unused]], struct gather_part *part)
 {
     ws_abort_all(part->worker);
+    agents_abort(part->worker->agents);
     servers_abort(part->worker->servers);
     http_close_all(part->worker);
 }

@@ -20,7 +20,7 @@ static enum err find_room(const struct exchange *x, enum entrance how,
 
     if (how == ENTER_TO_STAY && worker->is_draining)
         return ERR_UNAVAILABLE;
-    err = room_settings_admit(room_settings_of(worker, x->topic), x->topic, x->identity);
+    err = room_admit(worker, x->topic, x->identity);
     if (!err)
         err = room_open(worker, x->topic, ret);
     if (!err)

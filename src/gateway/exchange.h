@@ -60,6 +60,9 @@ struct route {
 const struct route *route_find(enum http_method method, struct str path,
                                struct str params[static ROUTE_PARAMS], struct buf *allow);
 
+/* Is the handler called before the body has come, to take it with exchange_upload()? */
+bool route_streams_body(const struct route *route);
+
 struct exchange {
     struct http_client *client;
     struct worker *worker;
@@ -72,6 +75,8 @@ struct exchange {
     struct arena arena;
     struct buf body_buf;
     struct http_body body_reader;
+    const struct upload_ops *upload; /* who takes the body piece by piece, or NULL */
+    void *upload_user;
     struct str allowed_origin; /* to be told the browser; "" for none */
     int status;                /* of the answer; 0: none so far */
     enum err outcome;          /* what it says was wrong */
@@ -152,6 +157,23 @@ bool exchange_is_abandoned(const struct exchange *x);
 /* From now on, for this request: a client that ends its side is gone (on_gone). For
  * handlers whose clients never do that before they have their answer. */
 void exchange_watch_end(struct exchange *x);
+
+/* --- a body that comes in pieces --- */
+
+/* For routes whose bodies are too long to be kept. The handler is called when the head
+ * has come, and takes the body with this, or answers without it. `on_end` comes when all
+ * of it is there and the credential still counts; then the handler answers. `on_gone`
+ * comes instead of it, and means that nobody wants an answer any more: the client went,
+ * or was told what is wrong with its request. */
+struct upload_ops {
+    void (*on_piece)(void *user, struct str piece);
+    void (*on_end)(void *user);
+    void (*on_gone)(void *user);
+};
+void exchange_upload(struct exchange *x, const struct upload_ops *ops, void *user);
+
+/* No pieces for a while: whoever takes them has enough to do. */
+void exchange_upload_pause(struct exchange *x, bool is_paused);
 
 /* --- upgrading --- */
 

@@ -99,6 +99,21 @@ struct identity *gateway_local_identity(struct gateway *gateway)
     return gateway->local;
 }
 
+bool gateway_import_begin(struct gateway *gateway)
+{
+    return !atomic_exchange(&gateway->is_importing, true);
+}
+
+void gateway_import_end(struct gateway *gateway)
+{
+    atomic_store(&gateway->is_importing, false);
+}
+
+bool gateway_is_importing(const struct gateway *gateway)
+{
+    return atomic_load(&gateway->is_importing);
+}
+
 struct store *gateway_store(struct gateway *gateway)
 {
     return gateway->store;

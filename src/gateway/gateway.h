@@ -56,6 +56,12 @@ struct identity *gateway_local_identity(struct gateway *gateway);
 
 struct store *gateway_store(struct gateway *gateway);
 
+/* At most one import into the directory at a time; false: there is one. What is written
+ * to the directory would wait for its end. */
+bool gateway_import_begin(struct gateway *gateway);
+void gateway_import_end(struct gateway *gateway);
+bool gateway_is_importing(const struct gateway *gateway);
+
 struct exporter;
 const struct exporter *gateway_exporter(const struct gateway *gateway);
 

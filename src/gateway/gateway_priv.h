@@ -33,6 +33,7 @@ struct gateway {
     atomic_size_t max_rooms;
     atomic_size_t pledged; /* bytes of open proposals, roughly */
     atomic_bool is_ready;
+    atomic_bool is_importing;
     struct loop_fd signals;
     struct loop_timer drain_timer;
     uint64_t drain_until_ms;

@@ -3,6 +3,7 @@
  * An HTTP connection walks through these states, one request after the other:
  *
  *     HEAD ──► AUTH ──► BODY ──► HANDLING ──► (STREAMING) ──► SENDING ──► HEAD …
+ *      │         └─► UPLOAD ──┘  (bodies that are not kept)
  *      │ (names a topic of another worker: moves there, and starts again)
  *      └ refused: SENDING, then closed
  */
@@ -374,8 +375,17 @@ static void fail_head(struct http_client *client, enum err err, const char *why)
 
 /* --- a request, step by step --- */
 
-static void on_still_authenticated(struct exchange *x, enum err err, const char *why)
+static void handle(struct exchange *x)
 {
+    struct http_client *client = x->client;
+    const char *why;
+    enum err err;
+
+    client->state = HANDLING;
+    loop_timer_clear(client->worker->loop, &client->timer);
+    x->body = buf_str(&x->body_buf);
+    conn_pause_reads(&client->conn, true);
+    err = auth_again(x, &why);
     x->was_handled = !err;
     if (err)
         exchange_fail(x, err, "%s", why);
@@ -383,21 +393,14 @@ static void on_still_authenticated(struct exchange *x, enum err err, const char 
         x->route->handle(x);
 }
 
-static void handle(struct exchange *x)
-{
-    struct http_client *client = x->client;
-
-    client->state = HANDLING;
-    loop_timer_clear(client->worker->loop, &client->timer);
-    x->body = buf_str(&x->body_buf);
-    conn_pause_reads(&client->conn, true);
-    auth_again(x, on_still_authenticated);
-}
-
 static void begin_body(struct exchange *x)
 {
     struct http_client *client = x->client;
 
+    if (route_streams_body(x->route)) {
+        http_begin_upload(x);
+        return;
+    }
     if (x->body_reader.state == HTTP_BODY_DONE) {
         handle(x);
         return;
@@ -520,14 +523,25 @@ static bool find_topic(struct exchange *x)
     return false;
 }
 
-/* Where no credential is asked for, a body is short; false if that already answered. */
-static bool limit_stranger(struct exchange *x)
+/* Where no credential is asked for, a body is short. */
+static uint64_t body_limit(const struct exchange *x)
 {
-    enum access access = x->route->access;
+    if (route_streams_body(x->route))
+        return UINT64_MAX;
+    switch (x->route->access) {
+    case ACCESS_PUBLIC:
+    case ACCESS_LOOPBACK: return STRANGER_BODY;
+    case ACCESS_IDENTITY:
+    case ACCESS_ADMIN:
+    case ACCESS_MCP: break;
+    }
+    return limits_of(x->client)->body;
+}
 
-    if (access == ACCESS_IDENTITY || access == ACCESS_ADMIN || access == ACCESS_MCP)
-        return true;
-    if (http_body_init(&x->body_reader, &x->request, STRANGER_BODY) == OK)
+/* False if that already answered. */
+static bool limit_body(struct exchange *x)
+{
+    if (http_body_init(&x->body_reader, &x->request, body_limit(x)) == OK)
         return true;
     exchange_fail(x, ERR_TOO_LARGE, "The body is larger than this path takes.");
     return false;
@@ -564,18 +578,16 @@ static bool check_head(struct exchange *x, struct str bytes)
     struct http_client *client = x->client;
     const char *why = "";
     struct worker *home;
-    enum err err = http_body_init(&x->body_reader, &x->request, limits_of(client)->body);
+    enum err err;
 
-    if (err) {
-        exchange_fail(x, err, "The body is larger than this server takes.");
-        return false;
-    }
+    /* That there is a body is known from here on; how long it may be, the route says. */
+    (void)http_body_init(&x->body_reader, &x->request, UINT64_MAX);
     err = origin_check(x, &why);
     if (err) {
         exchange_fail(x, err, "%s", why);
         return false;
     }
-    if (!find_route(x) || !find_topic(x) || !limit_stranger(x))
+    if (!find_route(x) || !limit_body(x) || !find_topic(x))
         return false;
     home = home_of(x);
     if (home == x->worker)
@@ -665,6 +677,8 @@ static size_t on_bytes(struct conn *conn, struct str bytes)
     }
     if (client->state == BODY && client->exchange && !client->is_gone)
         used += take_body(client, str_slice(bytes, used, bytes.len));
+    else if (client->state == UPLOAD && client->exchange && !client->is_gone)
+        used += http_take_upload(client, str_slice(bytes, used, bytes.len));
     return used;
 }
 
@@ -732,6 +746,9 @@ static void on_deadline(struct loop_timer *timer)
     else if (client->state == BODY)
         exchange_fail(client->exchange, ERR_TIMEOUT,
                       "The body of the request took too long.");
+    else if (client->state == UPLOAD)
+        http_fail_upload(client->exchange, ERR_TIMEOUT,
+                         "The body of the request took too long.");
     else
         conn_close(&client->conn, ERR_TIMEOUT);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the HTTP door: a connection (http_door.c) and its answers in pieces
- * (http_stream.c). */
+/* Inside the HTTP door: a connection (http_door.c), its answers in pieces (http_stream.c)
+ * and its bodies in pieces (http_upload.c). */
 #pragma once
 
 #include "gateway/exchange.h"
 #include "http/response.h"
 #include "net/conn.h"
 
-enum client_state { HEAD, AUTH, BODY, HANDLING, STREAMING, SENDING };
+enum client_state { HEAD, AUTH, BODY, UPLOAD, HANDLING, STREAMING, SENDING };
 
 struct http_client {
     struct conn conn;
@@ -39,3 +39,12 @@ void http_wake(struct http_client *client);
 
 /* All of an answer has left. */
 void http_answered(struct http_client *client);
+
+/* The head of such a request is complete: its handler is called. */
+void http_begin_upload(struct exchange *x);
+
+/* As conn_ops.on_bytes(). */
+size_t http_take_upload(struct http_client *client, struct str bytes);
+
+/* Whoever takes the body is told that there is no more, and the client what is wrong. */
+void http_fail_upload(struct exchange *x, enum err err, const char *why);

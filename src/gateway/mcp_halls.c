@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "gateway/auth.h"
 #include "gateway/gateway.h"
+#include "gateway/mcp_house.h"
 #include "gateway/room.h"
 #include "gateway/topic_seat.h"
 #include "oauth/vault.h"
@@ -226,12 +227,44 @@ static void close_seat(void *user, struct seat *, void *credential)
         topic_seat_close(TAKE(live->concierge));
 }
 
+static struct guest *guest_with(struct live_hall *live, struct str key)
+{
+    return map_find(&live->guests, key);
+}
+
+static bool may_use(void *user, struct str key, struct str tool)
+{
+    struct live_hall *live = user;
+    const struct guest *guest = guest_with(live, key);
+
+    return guest && mcp_house_may(live->halls->worker, guest->identity, tool);
+}
+
+static void on_house_result(void *user, struct str result)
+{
+    house_answer(user, result);
+}
+
+/* Who may use it was asked, so there is a guest. */
+static void use(void *user, struct str key, struct str tool, struct json_span arguments,
+                struct house_call *call)
+{
+    struct live_hall *live = user;
+
+    mcp_house_use(&(struct house_asker){ live->halls->worker,
+                                         guest_with(live, key)->identity, on_house_result,
+                                         call },
+                  tool, arguments);
+}
+
 static const struct hall_ops hall_ops = {
     .open_seat = open_seat,
     .close_seat = close_seat,
     .now = on_now,
     .on_due = on_due,
     .on_note = on_note,
+    .may_use = may_use,
+    .use = use,
 };
 
 /* --- halls --- */
@@ -452,7 +485,7 @@ static void recheck(struct guest *guest)
         why = "the token was revoked or has expired";
     else if (!str_eq(now->id, guest->identity->id))
         why = "the token is that of another participant now";
-    else if (room_settings_admit(room_settings_of(worker, live->topic), live->topic, now))
+    else if (room_admit(worker, live->topic, now))
         why = "it may no longer be in this topic";
     if (why)
         attendee_end(attendee, why, mcp_halls_now(live->halls));

@@ -468,7 +468,7 @@ static void visit_topics(struct gather *gather, struct gather_part *part)
     MAP_FOREACH(room, &part->worker->rooms) {
         const struct topic *topic = &room->room.topic;
 
-        if (room_settings_admit(room->settings, topic->name, listing->identity))
+        if (room_admit(room->worker, topic->name, listing->identity))
             continue;
         json_object_open(&w);
         json_put_str(&w, S("name"), topic->name);

@@ -62,6 +62,10 @@
     X(mcp_questions,        counter, "moot_mcp_questions_total",        "Questions that MCP clients were asked.") \
     X(mcp_parked,           counter, "moot_mcp_parked_total",           "Calls that waited for a client to come back with answers.") \
     X(mcp_resumed,          counter, "moot_mcp_resumed_total",          "Streams that were resumed, and sessions of before a restart.") \
+    X(agents,               gauge,   "moot_agents",                     "Connections at /agents now.") \
+    X(agent_messages,       counter, "moot_agent_messages_total",       "Messages that agents sent.") \
+    X(agent_errors,         counter, "moot_agent_errors_total",         "Messages of agents that were answered by an error.") \
+    X(agent_events,         counter, "moot_agent_events_total",         "Events that agents were told unasked.") \
     X(topics,               gauge,   "moot_topics",                     "Topics that exist now.") \
     X(members,              gauge,   "moot_members",                    "Members present in topics now.") \
     X(http_connections,     gauge,   "moot_http_connections",           "HTTP connections open now.")

@@ -14,6 +14,7 @@ enum {
     REFUSED_BYTES = 16 << 10, /* of what was refused, */
     REFUSED_FIELD = 256,      /* and of its fields */
     BODY_BYTES = 1 << 20,
+    KIND_BYTES = 64,
 };
 
 static struct live_room *room_of(const struct admission *a)
@@ -155,6 +156,7 @@ static const struct {
     [CONNECTION_WEBSOCKET] = { "ws", S("websocket") },
     [CONNECTION_SERVER] = { "server", S("server") },
     [CONNECTION_MCP] = { "mcp", S("mcp") },
+    [CONNECTION_AGENT] = { "agent", S("agent") },
 };
 
 struct str connection_id(const struct worker *worker, enum connection_type type,
@@ -166,40 +168,50 @@ struct str connection_id(const struct worker *worker, enum connection_type type,
     return (struct str){ out, (size_t)len };
 }
 
-void recording_connected(struct live_room *room, const struct connection_start *start)
+/* Of a room, or of none. */
+static void note_at(struct worker *worker, struct live_room *room,
+                    struct audit_record *record)
+{
+    if (room)
+        note(room, record);
+    else
+        (void)recorder_note(worker, AUDIT_ASYNC, record);
+}
+
+static void note_start(struct worker *worker, struct live_room *room,
+                       const struct connection_start *start)
 {
     char id[CONNECTION_ID];
     struct json_writer w;
     struct buf body;
 
-    if (room->settings->audit == AUDIT_OFF)
-        return;
     buf_init(&body, BODY_BYTES);
     json_write_init(&w, &body);
     json_object_open(&w);
     json_put_str(&w, S("address"), str_of(start->address));
     json_put_str(&w, S("token"), start->identity->token_name);
-    json_put_str(&w, S("dialect"), dialect_name(start->dialect));
+    if (room)
+        json_put_str(&w, S("dialect"), dialect_name(start->dialect));
     json_put_str(&w, S("type"), participant_type_name(start->identity->type));
     json_object_close(&w);
-    note(room, &(struct audit_record){
-                   .event = AUDIT_CONNECT,
-                   .participant = start->identity->id,
-                   .kind = connection_types[start->type].kind,
-                   .id = connection_id(room->worker, start->type, start->number, id),
-                   .verdict = S("allowed"),
-                   .body = buf_str(&body) });
+    note_at(worker, room,
+            &(struct audit_record){
+                .event = AUDIT_CONNECT,
+                .participant = start->identity->id,
+                .kind = connection_types[start->type].kind,
+                .id = connection_id(worker, start->type, start->number, id),
+                .verdict = S("allowed"),
+                .body = buf_str(&body) });
     buf_done(&body);
 }
 
-void recording_disconnected(struct live_room *room, const struct connection_end *end)
+static void note_end(struct worker *worker, struct live_room *room,
+                     const struct connection_end *end)
 {
     char id[CONNECTION_ID];
     struct json_writer w;
     struct buf body;
 
-    if (room->settings->audit == AUDIT_OFF)
-        return;
     buf_init(&body, BODY_BYTES);
     json_write_init(&w, &body);
     json_object_open(&w);
@@ -207,13 +219,52 @@ void recording_disconnected(struct live_room *room, const struct connection_end 
         json_put_uint(&w, S("code"), end->code);
     json_put_str(&w, S("reason"), end->reason);
     json_object_close(&w);
-    note(room, &(struct audit_record){
-                   .event = AUDIT_DISCONNECT,
-                   .participant = end->id,
-                   .kind = end->why,
-                   .id = connection_id(room->worker, end->type, end->number, id),
-                   .body = buf_str(&body) });
+    note_at(
+        worker, room,
+        &(struct audit_record){ .event = AUDIT_DISCONNECT,
+                                .participant = end->id,
+                                .kind = end->why,
+                                .id = connection_id(worker, end->type, end->number, id),
+                                .body = buf_str(&body) });
     buf_done(&body);
+}
+
+void recording_connected(struct live_room *room, const struct connection_start *start)
+{
+    if (room->settings->audit != AUDIT_OFF)
+        note_start(room->worker, room, start);
+}
+
+void recording_disconnected(struct live_room *room, const struct connection_end *end)
+{
+    if (room->settings->audit != AUDIT_OFF)
+        note_end(room->worker, room, end);
+}
+
+/* --- agents, and their teams --- */
+
+void recording_agent_connected(struct worker *worker,
+                               const struct connection_start *start)
+{
+    if (worker->recorder.is_wanted)
+        note_start(worker, NULL, start);
+}
+
+void recording_agent_disconnected(struct worker *worker, const struct connection_end *end)
+{
+    if (worker->recorder.is_wanted)
+        note_end(worker, NULL, end);
+}
+
+void recording_agent_refused(struct worker *worker, const struct agent_refusal *refusal)
+{
+    if (worker->recorder.is_wanted)
+        recorder_note_stray(
+            worker, &(struct audit_record){ .event = AUDIT_REFUSAL,
+                                            .participant = refusal->participant,
+                                            .kind = refusal->performative,
+                                            .id = refusal->message_id,
+                                            .verdict = str_of(err_name(refusal->err)) });
 }
 
 /* --- rights --- */
@@ -225,6 +276,26 @@ static enum audit_mode mode_for(const struct worker *worker, struct str topic)
         topic.len ? room_settings_of(worker, topic) : NULL;
 
     return settings && settings->audit == AUDIT_OFF ? AUDIT_OFF : AUDIT_ASYNC;
+}
+
+void recording_team(struct worker *worker, const struct team_change *change)
+{
+    enum audit_mode mode = mode_for(worker, change->topic);
+    struct buf kind;
+
+    if (mode == AUDIT_OFF)
+        return;
+    buf_init(&kind, KIND_BYTES);
+    buf_put(&kind, S("team."));
+    buf_put(&kind, change->change);
+    (void)recorder_note(worker, mode,
+                        &(struct audit_record){ .event = AUDIT_ADMIN,
+                                                .topic = change->topic,
+                                                .participant = change->by,
+                                                .kind = buf_str(&kind),
+                                                .verdict = S("allowed"),
+                                                .body = change->status });
+    buf_done(&kind);
 }
 
 void recording_grant(struct worker *worker, struct str kind, struct str by,

@@ -38,9 +38,14 @@ uint64_t recording_said(struct live_room *room, const struct gateway_words *word
 /* Presence that is about to be announced: see struct topic_ops. */
 uint64_t recording_presence(struct topic *topic, const struct presence_note *note);
 
-/* A connection, or the seat of a server or of an MCP client: `number` is its member's.
+/* A connection, or the seat of a server or of an MCP client: `number` is the member's.
  * The id is what administrators see of it in GET /admin/members. */
-enum connection_type { CONNECTION_WEBSOCKET, CONNECTION_SERVER, CONNECTION_MCP };
+enum connection_type {
+    CONNECTION_WEBSOCKET,
+    CONNECTION_SERVER,
+    CONNECTION_MCP,
+    CONNECTION_AGENT, /* at /agents, in no room */
+};
 enum { CONNECTION_ID = 48 };
 struct str connection_id(const struct worker *worker, enum connection_type type,
                          uint64_t number, char out[static CONNECTION_ID]);
@@ -64,6 +69,27 @@ struct connection_end {
     struct str reason;
 };
 void recording_disconnected(struct live_room *room, const struct connection_end *end);
+
+/* The same at /agents; and a request of such an agent that it had no right to. */
+void recording_agent_connected(struct worker *worker,
+                               const struct connection_start *start);
+void recording_agent_disconnected(struct worker *worker,
+                                  const struct connection_end *end);
+struct agent_refusal {
+    struct str participant;
+    struct str performative, message_id;
+    enum err err;
+};
+void recording_agent_refused(struct worker *worker, const struct agent_refusal *refusal);
+
+/* A team has changed ("created"), by whatever door. */
+struct team_change {
+    struct str topic;
+    struct str by;
+    struct str change;
+    struct str status; /* as JSON */
+};
+void recording_team(struct worker *worker, const struct team_change *change);
 
 /* A grant was made, used up, has expired or was revoked; `by` is who did it, "": the
  * gateway. */

@@ -13,6 +13,7 @@
 #include "gateway/server_list.h"
 #include "gateway/server_uids.h"
 #include "gateway/servers.h"
+#include "gateway/teams.h"
 #include "policy/keeping.h"
 
 enum { ARENA_BYTES = 1 << 20, ARENA_FACTOR = 8 }; /* of what is read */
@@ -193,11 +194,19 @@ static enum err restore_uid(struct restoring *r, const struct kept_text *text,
                : ERR_INVALID;
 }
 
+static enum err restore_team(struct restoring *r, const struct kept_text *text,
+                             struct arena *arena [[maybe_unused]])
+{
+    return text->topic.len ? teams_restore(worker_of_topic(r->gateway, text->topic), text)
+                           : ERR_INVALID;
+}
+
 static restorer *const restorers[STORE_SECTION_COUNT] = {
     [STORE_GRANT] = restore_grant,       [STORE_STRIKE] = restore_strike,
     [STORE_STANDING] = restore_standing, [STORE_PROPOSAL] = restore_proposal,
     [STORE_SERVER] = restore_server,     [STORE_UID] = restore_uid,
     [STORE_TOPIC] = restore_topic,       [STORE_RULE] = restore_rule,
+    [STORE_TEAM] = restore_team,
 };
 
 static void on_item(void *user, const struct store_item *item)

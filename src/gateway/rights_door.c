@@ -93,9 +93,7 @@ static void write_rights(struct exchange *x, const struct identity *identity,
     json_key(w, S("limited"));
     capability_list_write(limited_of(worker, x->topic, identity->id, &x->arena), w);
     json_put_bool(w, S("paused"), is_paused(worker, x->topic, identity->id));
-    json_put_bool(
-        w, S("may_enter"),
-        !room_settings_admit(room_settings_of(worker, x->topic), x->topic, identity));
+    json_put_bool(w, S("may_enter"), !room_admit(worker, x->topic, identity));
     write_regime(worker, x->topic, identity, w);
     json_put_str(w, S("validation"),
                  is_strict(worker, room, x->topic) ? S("strict") : S("lazy"));

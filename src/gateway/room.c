@@ -13,6 +13,7 @@
 #include "gateway/proposals.h"
 #include "gateway/recording.h"
 #include "gateway/state.h"
+#include "gateway/teams.h"
 
 enum {
     LINGER_MS = 10 * 60 * 1000, /* an empty room is kept this long */
@@ -34,6 +35,7 @@ static void on_dirty(struct topic *topic)
 {
     struct live_room *room = live_room_of(topic);
 
+    room->active_ms = loop_wall_ms(room->worker->loop);
     list_append(&room->worker->dirty, &room->dirty_link);
 }
 
@@ -64,11 +66,18 @@ static void on_held(struct topic *topic)
 
 static void on_turn(struct topic *topic, struct str id);
 
+static uint64_t on_announce(struct topic *topic, const struct presence_note *note)
+{
+    teams_hear_presence(live_room_of(topic)->worker, topic->name, note->participant->id,
+                        note->capabilities != NULL);
+    return recording_presence(topic, note);
+}
+
 static const struct topic_ops topic_ops = {
     .on_dirty = on_dirty,
     .on_presence = on_presence,
     .wall_ms = wall_ms,
-    .on_announce = recording_presence,
+    .on_announce = on_announce,
     .on_held = on_held,
     .on_turn = on_turn,
 };
@@ -169,6 +178,7 @@ void room_stay(struct live_room *room)
 static void room_forget(struct live_room *room)
 {
     state_leave(room);
+    teams_hear_end(room);
     room_free(room);
 }
 
@@ -200,8 +210,25 @@ const struct room_settings *room_settings_of(const struct worker *worker,
                                              struct str topic)
 {
     const struct live_room *room = room_find(worker, topic);
+    enum team_room is = teams_room(worker, topic);
+    const struct room_settings *settings;
 
-    return room ? room->settings : settings_room(worker->settings, topic);
+    if (is == TEAM_ROOM_CLOSED)
+        return NULL;
+    if (room)
+        return room->settings;
+    settings = settings_room(worker->settings, topic);
+    return settings || is == TEAM_ROOM_NONE ? settings : &worker->settings->rooms;
+}
+
+enum err room_admit(const struct worker *worker, struct str topic,
+                    const struct identity *identity)
+{
+    /* The topics of a credential bind it; but who is in a team is named by its room. */
+    if (teams_room(worker, topic) == TEAM_ROOM_OPEN &&
+        identity_may_enter(identity, topic))
+        return teams_admit(worker, topic, identity);
+    return room_settings_admit(room_settings_of(worker, topic), topic, identity);
 }
 
 enum err room_open(struct worker *worker, struct str topic, struct live_room **ret)
@@ -209,15 +236,15 @@ enum err room_open(struct worker *worker, struct str topic, struct live_room **r
     const struct room_settings *settings;
     struct live_room *room = room_find(worker, topic);
 
+    settings = room_settings_of(worker, topic);
+    if (!settings)
+        return ERR_NOT_FOUND;
     if (room) {
         if (link_is_set(&room->linger_link))
             linger(room); /* someone was here just now */
         *ret = room;
         return OK;
     }
-    settings = settings_room(worker->settings, topic);
-    if (!settings)
-        return ERR_NOT_FOUND;
     if (!gateway_room_started(worker->gateway) &&
         !(make_place(worker) && gateway_room_started(worker->gateway)))
         return ERR_OVERLOAD;
@@ -230,7 +257,7 @@ enum err room_may_enter(const struct worker *worker, const struct live_room *roo
 {
     const struct topic *topic = &room->room.topic;
     uint64_t now_ms = loop_now_ms(worker->loop);
-    enum err err = room_settings_admit(room->settings, topic->name, identity);
+    enum err err = room_admit(worker, topic->name, identity);
 
     if (err)
         return err;
@@ -304,6 +331,7 @@ static void sweep_next(struct worker *worker, size_t max)
         }
         topic_sweep_roster(&room->room.topic);
         standings_sweep(&room->standings, now_ms);
+        teams_hear_sweep(room);
         if (now_ms > ABSENT_MS)
             topic_forget_absent(&room->room.topic, now_ms - ABSENT_MS);
     }
@@ -453,18 +481,24 @@ void room_welcome_again(struct live_room *room, struct participant *participant)
     await_turn(room, participant);
 }
 
-void room_kick(struct live_room *room, struct str id)
+void room_expel(struct live_room *room, struct str id)
 {
-    const struct worker *worker = room->worker;
     struct participant *participant = participant_find(&room->room.topic, id);
 
-    standing_bar(&room->standings, id,
-                 loop_now_ms(worker->loop) +
-                     worker->settings->config->limits.kick_bar_ms);
     if (!participant)
         return;
     participant->is_kicked = true;
     await_turn(room, participant);
+}
+
+void room_kick(struct live_room *room, struct str id)
+{
+    const struct worker *worker = room->worker;
+
+    standing_bar(&room->standings, id,
+                 loop_now_ms(worker->loop) +
+                     worker->settings->config->limits.kick_bar_ms);
+    room_expel(room, id);
 }
 
 /* --- what the gateway says to all --- */

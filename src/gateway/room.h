@@ -31,6 +31,7 @@ struct live_room {
     struct link proposal_news;        /* of proposals, not yet told; see proposals.h */
     uint64_t proposal_due_ms;         /* wall clock; none expires before */
     uint64_t empty_since_ms;
+    uint64_t active_ms;         /* something was last said or changed here; wall clock */
     struct standings standings; /* pauses and bars here */
     struct switches switches;
     size_t rule_weight;   /* of its rules, see rulebooks.h */
@@ -58,8 +59,12 @@ const struct room_settings *room_settings_of(const struct worker *worker,
  * ERR_OVERLOAD: there are too many. */
 enum err room_open(struct worker *worker, struct str topic, struct live_room **ret);
 
-/* May this identity come in? As room_settings_admit(); and ERR_FORBIDDEN if it is barred
- * after a kick. */
+/* May this identity come in, as far as the topic is concerned? As room_settings_admit();
+ * and ERR_NOT_FOUND if it is the topic of a team to which it does not belong. */
+enum err room_admit(const struct worker *worker, struct str topic,
+                    const struct identity *identity);
+
+/* The same; and ERR_FORBIDDEN if it is barred after a kick. */
 enum err room_may_enter(const struct worker *worker, const struct live_room *room,
                         const struct identity *identity);
 
@@ -99,6 +104,7 @@ void room_welcome(struct live_room *room, struct member *member);
 /* What is done to a participant here, whether it is present or not: kept out for a while,
  * and removed as soon as that is durable; paused, until someone resumes it. */
 void room_kick(struct live_room *room, struct str id);
+void room_expel(struct live_room *room, struct str id); /* removed alone */
 void room_pause(struct live_room *room, struct str id, bool is_by_admin);
 void room_resume(struct live_room *room, struct str id);
 

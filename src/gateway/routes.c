@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every path this server answers, one row each. */
+#include "gateway/agents_door.h"
 #include "gateway/doors.h"
 #include "gateway/mcp_halls.h"
 #include "gateway/servers.h"
@@ -9,6 +10,7 @@
 static const struct route routes[] = {
     { HTTP_GET,    S("/"),                                   ACCESS_PUBLIC,   ANYWHERE,        S(""),                    false, page_get },
     { HTTP_GET,    S("/ws"),                                 ACCESS_IDENTITY, TOPIC_IN_QUERY,  S(""),                    true,  ws_open },
+    { HTTP_GET,    S("/agents"),                             ACCESS_PUBLIC,   AT_FIRST_WORKER, S(""),                    false, agents_open },
     { HTTP_POST,   S("/ws-ticket"),                          ACCESS_IDENTITY, ANYWHERE,        S("ticket.create"),       false, ticket_post },
     { HTTP_POST,   S("/session"),                            ACCESS_PUBLIC,   AT_FIRST_WORKER, S("session.create"),      false, session_post },
     { HTTP_DELETE, S("/session"),                            ACCESS_IDENTITY, AT_FIRST_WORKER, S("session.end"),         false, session_delete },
@@ -45,6 +47,31 @@ static const struct route routes[] = {
     { HTTP_POST,   S("/admin/servers/{}/pins"),              ACCESS_ADMIN,    SERVER_IN_PATH,  S("server.approve"),      false, admin_server_pins },
     { HTTP_POST,   S("/admin/servers/{}/sign-in"),           ACCESS_ADMIN,    SERVER_IN_PATH,  S("server.sign_in"),      false, admin_server_sign_in },
     { HTTP_GET,    S("/oauth/callback/{}"),                  ACCESS_PUBLIC,   SERVER_IN_PATH,  S(""),                    false, oauth_callback },
+    { HTTP_GET,    S("/admin/resources"),                    ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, resources_list },
+    { HTTP_POST,   S("/admin/resources"),                    ACCESS_ADMIN,    ANYWHERE,        S("resource.add"),        false, resources_add },
+    { HTTP_POST,   S("/admin/resources/import"),             ACCESS_ADMIN,    ANYWHERE,        S("resource.import"),     false, resources_import },
+    { HTTP_GET,    S("/admin/resources/{}"),                 ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, resource_get },
+    { HTTP_PUT,    S("/admin/resources/{}"),                 ACCESS_ADMIN,    ANYWHERE,        S("resource.put"),        false, resource_put },
+    { HTTP_PATCH,  S("/admin/resources/{}"),                 ACCESS_ADMIN,    ANYWHERE,        S("resource.change"),     false, resource_patch },
+    { HTTP_DELETE, S("/admin/resources/{}"),                 ACCESS_ADMIN,    ANYWHERE,        S("resource.remove"),     false, resource_delete },
+    { HTTP_GET,    S("/teams"),                              ACCESS_IDENTITY,  ANYWHERE,         S(""),                    false, teams_get },
+    { HTTP_POST,   S("/teams"),                              ACCESS_IDENTITY,  ANYWHERE,         S(""),                    false, teams_post },
+    { HTTP_GET,    S("/teams/{}"),                           ACCESS_IDENTITY,  ANYWHERE,         S(""),                    false, team_get },
+    { HTTP_PATCH,  S("/teams/{}"),                           ACCESS_IDENTITY,  ANYWHERE,         S(""),                    false, team_patch },
+    { HTTP_DELETE, S("/teams/{}"),                           ACCESS_IDENTITY,  ANYWHERE,         S(""),                    false, team_delete },
+    { HTTP_POST,   S("/teams/{}/members"),                   ACCESS_IDENTITY,  ANYWHERE,         S(""),                    false, team_members_post },
+    { HTTP_DELETE, S("/teams/{}/members/{}"),                ACCESS_IDENTITY,  ANYWHERE,         S(""),                    false, team_member_delete },
+    { HTTP_POST,   S("/teams/{}/accept"),                    ACCESS_IDENTITY,  ANYWHERE,         S(""),                    false, team_accept },
+    { HTTP_POST,   S("/teams/{}/decline"),                   ACCESS_IDENTITY,  ANYWHERE,         S(""),                    false, team_decline },
+    { HTTP_GET,    S("/admin/teams"),                        ACCESS_ADMIN,     ANYWHERE,         S(""),                    false, teams_get },
+    { HTTP_POST,   S("/admin/teams"),                        ACCESS_ADMIN,     ANYWHERE,         S("team.create"),         false, teams_post },
+    { HTTP_GET,    S("/admin/teams/{}"),                     ACCESS_ADMIN,     ANYWHERE,         S(""),                    false, team_get },
+    { HTTP_PATCH,  S("/admin/teams/{}"),                     ACCESS_ADMIN,     ANYWHERE,         S("team.rename"),         false, team_patch },
+    { HTTP_DELETE, S("/admin/teams/{}"),                     ACCESS_ADMIN,     ANYWHERE,         S("team.dissolve"),       false, team_delete },
+    { HTTP_POST,   S("/admin/teams/{}/members"),             ACCESS_ADMIN,     ANYWHERE,         S("team.add"),            false, team_members_post },
+    { HTTP_DELETE, S("/admin/teams/{}/members/{}"),          ACCESS_ADMIN,     ANYWHERE,         S("team.remove"),         false, team_member_delete },
+    { HTTP_POST,   S("/admin/teams/{}/accept"),              ACCESS_ADMIN,     ANYWHERE,         S("team.accept"),         false, team_accept },
+    { HTTP_POST,   S("/admin/teams/{}/decline"),             ACCESS_ADMIN,     ANYWHERE,         S("team.decline"),        false, team_decline },
     { HTTP_GET,    S("/admin/audit"),                        ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_audit },
     { HTTP_GET,    S("/admin/audit/head"),                   ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_audit_head },
     { HTTP_GET,    S("/admin/audit/origin"),                 ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_audit_origin },
@@ -61,6 +88,11 @@ static const struct route routes[] = {
     { HTTP_GET,    S("/metrics"),                            ACCESS_LOOPBACK, ANYWHERE,        S(""),                    false, metrics_get },
 };
 /* clang-format on */
+
+bool route_streams_body(const struct route *route)
+{
+    return route->handle == resources_import;
+}
 
 /* "{}" takes one segment that is not empty. */
 static bool path_matches(struct str pattern, struct str path,

@@ -249,6 +249,60 @@ static enum err lay_out_mcp(struct settings *settings, struct config_problem *pr
     return err ? err : add_concierge(settings, problem);
 }
 
+static enum err lay_out_jwt(struct settings *settings, struct config_problem *problem)
+{
+    const struct config_jwt *said = &settings->config->identity.jwt;
+    struct jwt_settings *jwt = &settings->jwt;
+    struct identity probe;
+    const char *why = "";
+
+    if (said->secret.len == 0)
+        return OK;
+    if (!settings_profile(settings, said->profile, &jwt->profile))
+        return no_profile(settings, said->profile_mark, said->profile, problem);
+    if (jwt->profile.is_admin)
+        return config_fail(settings->config, said->profile_mark, problem,
+                           "whoever comes with a JWT is no administrator");
+    jwt->terms = (struct jwt_terms){ said->secret, said->audience, said->issuer };
+    jwt->topics = list_of(&said->topics);
+    probe = (struct identity){ .id = S("anybody"), .topics = jwt->topics };
+    if (identity_check(&probe, &why))
+        return config_fail(settings->config, said->mark, problem, "%s", why);
+    return OK;
+}
+
+/* The profile of teams is one that there is. */
+static enum err check_team_profile(const struct settings *settings,
+                                   struct config_problem *problem)
+{
+    const struct config_directory *said = &settings->config->directory;
+    struct profile profile;
+
+    if (!settings_profile(settings, said->team_profile, &profile))
+        return no_profile(settings, said->team_profile_mark, said->team_profile, problem);
+    return OK;
+}
+
+static bool lists_equal(struct str_list a, struct str_list b)
+{
+    bool are_equal = a.count == b.count;
+
+    for (size_t i = 0; i < a.count && are_equal; i++)
+        are_equal = str_eq(a.items[i], b.items[i]);
+    return are_equal;
+}
+
+bool settings_jwt_equal(const struct settings *a, const struct settings *b)
+{
+    return str_eq_secret(a->jwt.terms.secret, b->jwt.terms.secret) &&
+           str_eq(a->jwt.terms.audience, b->jwt.terms.audience) &&
+           str_eq(a->jwt.terms.issuer, b->jwt.terms.issuer) &&
+           str_eq(a->jwt.profile.name, b->jwt.profile.name) &&
+           a->jwt.profile.type == b->jwt.profile.type &&
+           lists_equal(a->jwt.profile.capabilities, b->jwt.profile.capabilities) &&
+           lists_equal(a->jwt.topics, b->jwt.topics);
+}
+
 /* So that whatever may be sent can be proposed. */
 static size_t at_least(size_t preset, uint64_t needed)
 {
@@ -403,10 +457,10 @@ static void lay_out_limits(struct settings *settings)
 
 /* What a client may rely on here: docs/PROTOCOL.md, section 7. */
 static const struct str features[] = {
-    S("replay"),     S("routing"),   S("echo"),       S("presence"),
-    S("proposals"),  S("tickets"),   S("dialects"),   S("validation"),
-    S("conditions"), S("grants"),    S("moderation"), S("invitations"),
-    S("loop_guard"), S("approvals"), S("policy"),     S("rules"),
+    S("replay"),     S("routing"),     S("echo"),       S("presence"),   S("proposals"),
+    S("tickets"),    S("dialects"),    S("validation"), S("conditions"), S("grants"),
+    S("moderation"), S("invitations"), S("loop_guard"), S("approvals"),  S("policy"),
+    S("rules"),      S("directory"), /* the last: where it is open */
 };
 
 /* The part of the welcome that is the same for everybody. */
@@ -427,7 +481,10 @@ static void write_about(struct settings *settings)
     json_put_uint(&w, S("messages_per_second"), limits->rate_messages);
     json_put_uint(&w, S("bytes_per_second"), limits->rate_bytes);
     json_object_close(&w);
-    json_put_strs(&w, S("features"), (struct str_list){ features, COUNT(features) });
+    json_put_strs(
+        &w, S("features"),
+        (struct str_list){ features, COUNT(features) -
+                                         (settings->config->directory.open ? 0 : 1) });
     settings->about = arena_str(&settings->arena, buf_str(&out));
     buf_done(&out);
 }
@@ -501,6 +558,10 @@ enum err settings_new(struct config *config, struct settings **ret,
         err = settings_lay_out_policy(settings, problem);
     if (!err)
         err = add_tokens(settings, problem);
+    if (!err)
+        err = lay_out_jwt(settings, problem);
+    if (!err)
+        err = check_team_profile(settings, problem);
     if (!err)
         err = lay_out_mcp(settings, problem);
     if (!err)

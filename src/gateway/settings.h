@@ -20,9 +20,17 @@
 #include "gateway/recorder.h"
 #include "http/request.h"
 #include "identity/identity.h"
+#include "identity/jwt.h"
 #include "sandbox/registry.h"
 #include "topic/topic.h"
 #include "ws/ws.h"
+
+/* What a JSON Web Token stands for. */
+struct jwt_settings {
+    struct jwt_terms terms; /* no secret: none are accepted */
+    struct profile profile;
+    struct str_list topics;
+};
 
 struct rulings;     /* policy/rulings.h */
 struct server_list; /* server_list.h */
@@ -58,7 +66,8 @@ struct settings {
     size_t identity_count;
     struct identity *anonymous; /* one of them, or NULL: by MCP, without a credential */
     struct identity *concierge; /* likewise, NULL where MCP is closed: mcp_halls.h */
-    struct tls *tls;            /* NULL: plain */
+    struct jwt_settings jwt;
+    struct tls *tls; /* NULL: plain */
     struct export_targets exports;
     struct server_list *servers;  /* MCP servers of the configuration */
     struct registries registries; /* of their packages */
@@ -91,6 +100,9 @@ enum err room_settings_admit(const struct room_settings *settings, struct str to
  * first, then the built-in ones. False: no such profile. */
 bool settings_profile(const struct settings *settings, struct str name,
                       struct profile *ret);
+
+/* Do JSON Web Tokens mean the same under both? */
+bool settings_jwt_equal(const struct settings *a, const struct settings *b);
 
 /* The names of those there are, for messages; settings NULL: the built-in ones. */
 void settings_put_profiles(const struct settings *settings, struct buf *out);

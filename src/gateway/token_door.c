@@ -243,6 +243,12 @@ void tokens_revoke(struct exchange *x)
             "That token stands in the configuration; remove it there and reload.");
         return;
     }
+    if (identity->source == FROM_JWT) {
+        exchange_fail(x, ERR_CONFLICT,
+                      "That is a JWT of another issuer; it ends when it expires, or when "
+                      "the secret is changed.");
+        return;
+    }
     change = xcalloc(1, sizeof(*change));
     change->identity = identity_ref(identity);
     change->job.work = revoke_in_store;

@@ -250,7 +250,8 @@ void token_write_json(const struct identity *identity, struct json_writer *w)
     static const struct str sources[] = {
         [FROM_CONFIG] = S("config"),   [FROM_STORE] = S("store"),
         [FROM_SESSION] = S("session"), [FROM_INVITATION] = S("invitation"),
-        [FROM_GUEST] = S("guest"),     [FROM_SERVER] = S("server")
+        [FROM_GUEST] = S("guest"),     [FROM_SERVER] = S("server"),
+        [FROM_JWT] = S("jwt"),
     };
 
     json_object_open(w);

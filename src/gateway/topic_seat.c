@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "gateway/inquiry.h"
 #include "gateway/moderation.h"
 #include "gateway/recording.h"
 #include "gateway/room.h"
@@ -147,8 +148,7 @@ static enum err find_room(struct topic_seat *seat, struct live_room **ret)
     enum err err = worker->is_draining ? ERR_UNAVAILABLE : OK;
 
     if (!err)
-        err = room_settings_admit(room_settings_of(worker, seat->topic), seat->topic,
-                                  seat->identity);
+        err = room_admit(worker, seat->topic, seat->identity);
     if (!err)
         err = room_open(worker, seat->topic, ret);
     if (!err)
@@ -361,6 +361,8 @@ static void judge(struct topic_seat *seat, struct str text,
     metrics_count_verdict(&worker->metrics, err);
     if (err)
         speaking_refuse(&speaker, &a, &refusal);
+    else if (a.is_question)
+        inquiry_answer(&speaker, &a);
     else if (a.has_sequel)
         moderation_carry_out(room, &a, NULL);
 }
@@ -473,7 +475,7 @@ void topic_seat_set_identity(struct topic_seat *seat, struct identity *identity)
     seat->identity = identity_ref(identity);
     if (topic_seat_is_taken(seat)) {
         room = live_room_of(member_topic(&seat->member));
-        if (room_settings_admit(room->settings, seat->topic, identity)) {
+        if (room_admit(room->worker, seat->topic, identity)) {
             seat->member.is_ending = true;
             lose(seat, END_REVOKED);
         } else if (!lists_equal(was->capabilities, identity->capabilities)) {

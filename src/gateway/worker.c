@@ -4,14 +4,17 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "gateway/agents_door.h"
 #include "gateway/gateway.h"
 #include "gateway/grants.h"
 #include "gateway/http_door.h"
 #include "gateway/mcp_halls.h"
 #include "gateway/recording.h"
+#include "gateway/resolve.h"
 #include "gateway/room.h"
 #include "gateway/servers.h"
 #include "gateway/state.h"
+#include "gateway/teams.h"
 #include "gateway/ws_door.h"
 
 enum {
@@ -34,6 +37,7 @@ static void on_sweep(struct loop_timer *timer)
     state_sweep(worker);
     standings_sweep(&worker->standings, loop_now_ms(worker->loop));
     ws_close_expired(worker);
+    agents_sweep(worker->agents);
     mcp_halls_sweep(worker->halls);
     worker_forget_strangers(worker);
     loop_timer_set(worker->loop, timer, SWEEP_MS);
@@ -90,6 +94,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
     recorder_init(worker);
     grants_init(worker);
     state_init(worker);
+    teams_init(worker);
     list_init(&worker->dirty);
     list_init(&worker->offenders);
     list_init(&worker->lingering);
@@ -100,6 +105,8 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
         token_table_add(&worker->tokens, settings->identities[i]);
     worker->servers = servers_new(worker, gateway_data(gateway));
     worker->halls = mcp_halls_new(worker);
+    if (index == 0)
+        worker->agents = agents_new(worker);
     loop_timer_set(worker->loop, &worker->sweep_timer, SWEEP_MS);
 }
 
@@ -131,6 +138,7 @@ void worker_done(struct worker *worker)
 {
     worker_end_halls(worker);
     worker_end_servers(worker);
+    agents_free(worker->agents);
     free_rooms(worker);
     recorder_done(worker);
     free(worker->listeners);
@@ -139,6 +147,7 @@ void worker_done(struct worker *worker)
     holdings_done(&worker->holdings);
     rights_free(worker->rights);
     state_done(worker);
+    teams_done(worker);
     throttle_done(&worker->throttle);
     ticket_table_done(&worker->tickets);
     ticket_table_done(&worker->links);
@@ -176,7 +185,8 @@ static size_t end_credential(struct worker *worker, const struct identity *ident
 {
     (void)token_table_remove(&worker->tokens, identity->token_hash);
     mcp_halls_recheck(worker->halls, identity);
-    return ws_close_token(worker, identity->token_hash);
+    return ws_close_token(worker, identity->token_hash) +
+           agents_close_token(worker->agents, identity->token_hash);
 }
 
 /* Tickets and sessions of the participant go with its token: they may come from it. */
@@ -226,8 +236,11 @@ void worker_forget_strangers(struct worker *worker)
     MAP_FOREACH(identity, &worker->tokens.by_hash)
         if (!identity->expires_ms || wall_ms < identity->expires_ms)
             map_set(&ids, identity->id, identity);
-    if (rights_retain(worker->rights, &ids))
+    teams_note_grants(worker);
+    if (rights_retain(worker->rights, &ids)) {
         grants_plan(worker);
+        teams_renew_grants(worker);
+    }
     map_done(&ids);
 }
 
@@ -291,7 +304,10 @@ static void replace_config_tokens(struct worker *worker, const struct settings *
         else if (was->is_admin && !is->is_admin)
             (void)end_descendants(worker, was->id); /* they have the role still */
     }
+    if (!settings_jwt_equal(old, settings))
+        resolve_end_jwts(worker);
     ws_change_tokens(worker);
+    agents_change_tokens(worker->agents);
     worker_forget_strangers(worker);
 }
 
@@ -335,11 +351,14 @@ void worker_apply(struct worker *worker, struct settings *settings)
 
 void worker_drain(struct worker *worker)
 {
+    if (!worker->is_draining)
+        teams_hear_stop(worker); /* before all leave */
     worker->is_draining = true;
     for (size_t i = 0; i < worker->listener_count; i++)
         listener_done(&worker->listeners[i]);
     worker->listener_count = 0;
     ws_close_all(worker, WS_CODE_GOING_AWAY, S("the server is stopping"));
+    agents_drain(worker->agents);
     servers_leave(worker->servers);
     mcp_halls_drain(worker->halls);
     http_drain(worker);
@@ -348,7 +367,7 @@ void worker_drain(struct worker *worker)
 bool worker_is_empty(const struct worker *worker)
 {
     return list_is_empty(&worker->http_clients) && ws_clients_are_gone(worker) &&
-           servers_are_gone(worker->servers);
+           agents_are_gone(worker->agents) && servers_are_gone(worker->servers);
 }
 
 /* --- calls on every worker --- */

@@ -23,6 +23,7 @@
 #include "gateway/settings.h"
 #include "gateway/standing.h"
 #include "gateway/switches.h"
+#include "gateway/team_census.h"
 #include "identity/identity.h"
 #include "identity/throttle.h"
 #include "identity/ticket.h"
@@ -35,6 +36,7 @@
 #include "topic/lane.h"
 #include "ws/deflate.h"
 
+struct agents; /* agents_door.h */
 struct gateway;
 struct mcp_halls; /* mcp_halls.h */
 struct servers;   /* servers.h */
@@ -71,6 +73,10 @@ struct worker {
     size_t rule_weight;                /* of all rules, likewise: rulebooks.h */
     struct link parked_by_age;
     struct map proposers;        /* by id: what they have open, see state.c */
+    size_t inquiry_count;        /* under way, see inquiry.h */
+    struct map teams;            /* by id, those of its topics; see teams.h */
+    size_t teams_over;           /* of them: dissolved */
+    struct team_census census;   /* of all teams; on the first worker */
     struct rights_keeper keeper; /* of `rights` */
     struct link dirty;           /* rooms with something new to send, in turns */
     struct link offenders;       /* the conducts of those with violations */
@@ -93,6 +99,7 @@ struct worker {
     uint64_t rights_due_ms;                /* and when, wall clock; see moderation.h */
     struct recorder recorder;
     struct servers *servers; /* MCP servers that sit in its topics */
+    struct agents *agents;   /* at /agents; on the first worker, else NULL */
     struct mcp_halls *halls; /* its topics as MCP servers; NULL: at the end */
     struct metrics metrics;
     uint64_t connection_count; /* names connections */

@@ -3,8 +3,6 @@
  * A WebSocket client is a connection and a member in one. What arrives is unmasked
  * straight to where it will stay in the topic's log and admitted there; what leaves is
  * pulled from the member's slices and cursor.
- *
- *     OPEN ──ws_close()──► CLOSING (tail of bytes and a close frame) ──► finished
  */
 #include "gateway/ws_door.h"
 
@@ -17,36 +15,26 @@
 #include "base/xalloc.h"
 #include "gateway/entrance.h"
 #include "gateway/gateway.h"
+#include "gateway/inquiry.h"
 #include "gateway/moderation.h"
 #include "gateway/recording.h"
 #include "gateway/room.h"
 #include "gateway/speaking.h"
-#include "gateway/upgrade.h"
 #include "gateway/ws_options.h"
-#include "ws/ws.h"
+#include "gateway/ws_peer.h"
 
 enum {
-    CLOSE_WAIT_MS = 3000,  /* for the peer's half of the close handshake */
-    SLOW_WAIT_MS = 10'000, /* and for one that has not even read what came before */
     TAIL_SPANS = 64,
     ANSWERS_MAX = 64, /* slices that may wait before a peer that causes more is held */
     WINDOW_BITS = 15, /* one compressed frame serves all, so all take the full window */
 };
 
 struct ws_client {
-    struct conn conn;
+    struct ws_peer peer;
     struct member member;
-    struct ws_decoder decoder;
-    struct worker *worker;
     struct link link;
-    struct loop_timer timer; /* ping, stall, or the end of closing */
     struct identity *identity;
-    struct buf *tail;    /* closing: what is still to be sent */
-    uint32_t heard_ms;   /* low bits of the time: only the distance matters */
     uint32_t frame_left; /* of a frame that was sent in part */
-    bool is_closing;
-    bool peer_has_closed;
-    bool awaits_pong;
 };
 
 /* Every idle connection has one: see docs/PERFORMANCE.md. The next size of memory that
@@ -57,17 +45,17 @@ _Static_assert(sizeof(struct ws_client) <= 320, "an idle connection has grown");
     for (size_t _list = 0; _list <= EXPIRY_LISTS; _list++) \
         LIST_FOREACH(var, &(worker)->ws_clients[_list], link)
 
-static const struct conn_ops ws_ops;
+static const struct ws_peer_ops ws_ops;
 static const struct member_ops member_ops;
 
 static struct ws_client *client_of(struct conn *conn)
 {
-    return CONTAINER_OF(conn, struct ws_client, conn);
+    return CONTAINER_OF(conn, struct ws_client, peer.conn);
 }
 
-static const struct config_limits *limits_of(const struct ws_client *client)
+static struct ws_client *client_at(struct ws_peer *peer)
 {
-    return &client->worker->settings->config->limits;
+    return CONTAINER_OF(peer, struct ws_client, peer);
 }
 
 /* --- closing --- */
@@ -95,22 +83,6 @@ static void copy_pending(struct ws_client *client, struct buf *out)
     }
 }
 
-/* The word that the record has for it. */
-static struct str ending_of(uint16_t code)
-{
-    switch (code) {
-    case 0: return S("lost");
-    case WS_CODE_NORMAL: return S("left");
-    case WS_CODE_GOING_AWAY: return S("going_away");
-    case WS_CODE_POLICY: return S("revoked");
-    case WS_CODE_REPLACED: return S("replaced");
-    case WS_CODE_KICKED: return S("kicked");
-    case WS_CODE_SLOW: return S("slow_consumer");
-    case WS_CODE_RATE: return S("rate_limited");
-    default: return S("failed");
-    }
-}
-
 /* code 0: the connection is gone without a word. */
 static void leave_room(struct ws_client *client, uint16_t code, struct str reason)
 {
@@ -122,32 +94,21 @@ static void leave_room(struct ws_client *client, uint16_t code, struct str reaso
     recording_disconnected(room,
                            &(struct connection_end){ .id = client->identity->id,
                                                      .number = client->member.number,
-                                                     .why = ending_of(code),
+                                                     .why = ws_peer_ending(code),
                                                      .code = code,
                                                      .reason = reason });
-    member_leave(&client->member, loop_now_ms(client->worker->loop));
-    client->worker->metrics.members--;
+    member_leave(&client->member, loop_now_ms(client->peer.worker->loop));
+    client->peer.worker->metrics.members--;
     room_tell_validation(room);
     room_left(room);
 }
 
-static void ws_close(struct ws_client *client, uint16_t code, struct str reason)
+static void on_closing(struct ws_peer *peer, uint16_t code, struct str reason)
 {
-    struct worker *worker = client->worker;
-    uint64_t wait_ms;
+    struct ws_client *client = client_at(peer);
 
-    if (client->is_closing)
-        return;
-    wait_ms = client->member.is_blocked ? SLOW_WAIT_MS : CLOSE_WAIT_MS;
-    client->is_closing = true;
-    client->tail = xmalloc(sizeof(*client->tail));
-    buf_init(client->tail, SIZE_MAX / 2);
-    copy_pending(client, client->tail);
-    ws_close_write(client->tail, code, reason);
+    copy_pending(client, peer->tail);
     leave_room(client, code, reason);
-    conn_pause_reads(&client->conn, false); /* to hear the peer's close */
-    loop_timer_set(worker->loop, &client->timer, wait_ms);
-    conn_wake(&client->conn);
 }
 
 static void on_member_end(struct member *member, enum member_end why)
@@ -165,13 +126,13 @@ static void on_member_end(struct member *member, enum member_end why)
     struct ws_client *client = CONTAINER_OF(member, struct ws_client, member);
 
     if (why == END_SLOW)
-        client->worker->metrics.slow_consumers++;
-    ws_close(client, endings[why].code, endings[why].reason);
+        client->peer.worker->metrics.slow_consumers++;
+    ws_peer_close(&client->peer, endings[why].code, endings[why].reason);
 }
 
 static void on_member_ready(struct member *member)
 {
-    conn_wake(&CONTAINER_OF(member, struct ws_client, member)->conn);
+    conn_wake(&CONTAINER_OF(member, struct ws_client, member)->peer.conn);
 }
 
 static void on_member_rights(struct member *member)
@@ -186,28 +147,15 @@ static const struct member_ops member_ops = {
     .on_rights = on_member_rights,
 };
 
-static void client_free(struct ws_client *client)
-{
-    ws_decoder_done(&client->decoder);
-    identity_unref(client->identity);
-    if (client->tail)
-        buf_done(client->tail);
-    free(client->tail);
-    free(client);
-}
-
 static void on_end(struct conn *conn, enum err why)
 {
     struct ws_client *client = client_of(conn);
-    struct worker *worker = client->worker;
 
     leave_room(client, 0, str_of(err_name(why)));
-    client->is_closing = true;
     list_remove(&client->link);
-    loop_timer_clear(worker->loop, &client->timer);
-    worker->metrics.websockets_closed++;
-    gateway_connection_ended(worker->gateway);
-    client_free(client);
+    ws_peer_done(&client->peer);
+    identity_unref(client->identity);
+    free(client);
 }
 
 /* --- receiving --- */
@@ -217,7 +165,7 @@ static void on_end(struct conn *conn, enum err why)
 static void hold_reads(struct ws_client *client)
 {
     if (client->member.is_blocked || member_waiting(&client->member) > ANSWERS_MAX)
-        conn_pause_reads(&client->conn, true);
+        conn_pause_reads(&client->peer.conn, true);
 }
 
 static void refuse(struct ws_client *client, const struct speaker *speaker,
@@ -225,21 +173,15 @@ static void refuse(struct ws_client *client, const struct speaker *speaker,
 {
     speaking_refuse(speaker, a, refusal);
     if (refusal->err == ERR_UTF8) {
-        client->peer_has_closed = true; /* the connection has failed (RFC 6455 7.1.7) */
-        ws_close(client, WS_CODE_UTF8, S("not UTF-8"));
+        client->peer.peer_has_closed =
+            true; /* the connection has failed (RFC 6455 7.1.7) */
+        ws_peer_close(&client->peer, WS_CODE_UTF8, S("not UTF-8"));
         return;
     }
     hold_reads(client);
     if (refusal->is_abuse)
-        ws_close(client, WS_CODE_RATE, S("rate_limited: too fast for too long"));
-}
-
-static void unmask_to(char *place, const struct ws_event *ev)
-{
-    if (ev->is_masked)
-        ws_unmask(place, ev->body.ptr, ev->body.len, ev->mask);
-    else
-        memcpy(place, ev->body.ptr, ev->body.len);
+        ws_peer_close(&client->peer, WS_CODE_RATE,
+                      S("rate_limited: too fast for too long"));
 }
 
 /* What changes rights makes welcomes for others: nothing more is read before the
@@ -250,13 +192,20 @@ static void carry_out(struct ws_client *client, struct live_room *room,
     bool is_acknowledged = moderation_is_acknowledged(a);
 
     moderation_carry_out(room, a, NULL);
-    if (is_acknowledged && !client->is_closing)
-        conn_pause_reads(&client->conn, true);
+    if (is_acknowledged && !client->peer.is_closing)
+        conn_pause_reads(&client->peer.conn, true);
+}
+
+static void answer(struct ws_client *client, const struct speaker *speaker,
+                   const struct admission *a)
+{
+    inquiry_answer(speaker, a);
+    hold_reads(client);
 }
 
 static void judge(struct ws_client *client, struct live_room *room, struct str text)
 {
-    struct worker *worker = client->worker;
+    struct worker *worker = client->peer.worker;
     struct speaker speaker = { room, &client->member, client->identity,
                                &worker->settings->admit };
     struct admission a = speaking_admission(&speaker, text);
@@ -266,14 +215,17 @@ static void judge(struct ws_client *client, struct live_room *room, struct str t
     metrics_count_verdict(&worker->metrics, err);
     if (err)
         refuse(client, &speaker, &a, &refusal);
+    else if (a.is_question)
+        answer(client, &speaker, &a);
     else if (a.has_sequel)
         carry_out(client, room, &a);
 }
 
 /* The one place where bytes become an envelope: unmasked into the log, judged there. What
  * comes in dots is not what will stand in the log, and is judged apart. */
-static void receive(struct ws_client *client, const struct ws_event *ev)
+static void on_message(struct ws_peer *peer, const struct ws_event *ev)
 {
+    struct ws_client *client = client_at(peer);
     struct topic *topic = member_topic(&client->member);
     struct live_room *room = live_room_of(topic);
     bool is_slash = client->member.lane->dialect == DIALECT_SLASH;
@@ -281,73 +233,21 @@ static void receive(struct ws_client *client, const struct ws_event *ev)
     char *place;
 
     speaking_prepare(room, len);
-    if (client->is_closing)
+    if (client->peer.is_closing)
         return;
     place = is_slash ? topic_reserve(topic, len) : xmalloc(len + 1);
-    unmask_to(place, ev);
+    ws_peer_unmask(place, ev);
     judge(client, room, (struct str){ place, len });
     if (!is_slash)
         free(place);
 }
 
-static void send_pong(struct ws_client *client, struct str body)
+static void on_ping(struct ws_peer *peer, struct str body)
 {
-    speaking_pong(client->worker, &client->member, body);
+    struct ws_client *client = client_at(peer);
+
+    speaking_pong(peer->worker, &client->member, body);
     hold_reads(client);
-}
-
-/* The peer closes: answer with the same code, then end. */
-static void on_peer_close(struct ws_client *client, uint16_t code)
-{
-    client->peer_has_closed = true;
-    if (client->is_closing)
-        conn_finish(&client->conn);
-    else
-        ws_close(client, code == WS_CODE_NONE ? WS_CODE_NORMAL : code, S(""));
-}
-
-static void on_event(struct ws_client *client, const struct ws_event *ev)
-{
-    switch (ev->type) {
-    case WS_NEED_MORE:
-    case WS_PONG: break;
-    case WS_MESSAGE:
-        if (!client->is_closing)
-            receive(client, ev);
-        break;
-    case WS_PING:
-        if (!client->is_closing)
-            send_pong(client, ev->body);
-        break;
-    case WS_CLOSE: on_peer_close(client, ev->code); break;
-    case WS_VIOLATION:
-        log_info("ws.violation", "id=%s code=%u why=\"%s\"",
-                 LOG_TEXT(client->identity->id), ev->code, ev->why);
-        client->peer_has_closed = true; /* nothing sensible will come */
-        ws_close(client, ev->code, str_of(ev->why));
-        break;
-    }
-}
-
-static size_t on_bytes(struct conn *conn, struct str bytes)
-{
-    struct ws_client *client = client_of(conn);
-    size_t offered = bytes.len;
-
-    client->heard_ms = (uint32_t)loop_now_ms(client->worker->loop);
-    client->awaits_pong = false;
-    for (;;) {
-        struct ws_event ev = ws_decode(&client->decoder, &bytes);
-
-        if (ev.type == WS_NEED_MORE)
-            break;
-        on_event(client, &ev);
-        if (client->decoder.has_closed)
-            break;
-        if (conn->is_read_paused)
-            return offered - bytes.len;
-    }
-    return offered;
 }
 
 /* --- sending --- */
@@ -356,12 +256,8 @@ static size_t on_pull(struct conn *conn, struct iovec *out, size_t max)
 {
     struct ws_client *client = client_of(conn);
 
-    if (!client->is_closing)
-        return member_pull(&client->member, out, max);
-    if (!client->tail || client->tail->len == 0)
-        return 0;
-    out[0] = (struct iovec){ client->tail->ptr, client->tail->len };
-    return 1;
+    return client->peer.is_closing ? ws_peer_pull(&client->peer, out)
+                                   : member_pull(&client->member, out, max);
 }
 
 /* How much of its last frame is missing after the first `taken` bytes of the spans, given
@@ -383,19 +279,6 @@ static uint32_t frame_rest(const struct iovec *spans, size_t count, size_t taken
     return left;
 }
 
-/* Until when a blocked one must have read something, or when a silent one is asked. */
-static void set_timer(struct ws_client *client)
-{
-    const struct config_limits *limits = limits_of(client);
-    uint64_t interval_ms =
-        client->member.is_blocked ? limits->stall_timeout_ms : limits->ping_interval_ms;
-
-    if (interval_ms)
-        loop_timer_set(client->worker->loop, &client->timer, interval_ms);
-    else
-        loop_timer_clear(client->worker->loop, &client->timer);
-}
-
 /* The network has taken a part: where does that leave the last frame? */
 static void note_frame_left(struct ws_client *client, size_t bytes)
 {
@@ -409,11 +292,9 @@ static void on_taken(struct conn *conn, size_t bytes, size_t offered)
 {
     struct ws_client *client = client_of(conn);
 
-    client->worker->metrics.bytes_sent += bytes;
-    if (client->is_closing) {
-        buf_drop(client->tail, bytes);
-        if (client->tail->len == 0 && client->peer_has_closed)
-            conn_finish(conn);
+    client->peer.worker->metrics.bytes_sent += bytes;
+    if (client->peer.is_closing) {
+        ws_peer_taken(&client->peer, bytes);
         return;
     }
     /* All that was offered ends with a whole frame, unless there were too many spans. */
@@ -425,7 +306,7 @@ static void on_taken(struct conn *conn, size_t bytes, size_t offered)
     if (!client->member.is_blocked && member_waiting(&client->member) <= ANSWERS_MAX)
         conn_pause_reads(conn, false);
     if (client->member.is_blocked && bytes)
-        set_timer(client);
+        ws_peer_watch(&client->peer);
     if (client->member.replay_seq)
         conn_wake(conn);
 }
@@ -434,10 +315,10 @@ static void on_blocked(struct conn *conn, bool is_blocked)
 {
     struct ws_client *client = client_of(conn);
 
-    if (client->is_closing)
+    if (client->peer.is_closing)
         return;
     member_set_blocked(&client->member, is_blocked);
-    set_timer(client);
+    ws_peer_watch(&client->peer);
     if (is_blocked)
         return;
     conn_pause_reads(conn, false);
@@ -450,70 +331,46 @@ static void on_blocked(struct conn *conn, bool is_blocked)
 static void on_expect(const struct conn *conn)
 {
     const struct member *member =
-        &CONTAINER_OF((uintptr_t)conn, struct ws_client, conn)->member; /* drops const */
+        &CONTAINER_OF((uintptr_t)conn, struct ws_client, peer.conn)
+             ->member; /* drops const */
 
     prefetch(member->participant, sizeof(struct participant));
     prefetch((const char *)member->lane - offsetof(struct live_room, room.topic.native),
              sizeof(struct live_room));
 }
 
-static const struct conn_ops ws_ops = {
-    .on_bytes = on_bytes,
-    .on_expect = on_expect,
-    .on_pull = on_pull,
-    .on_taken = on_taken,
-    .on_blocked = on_blocked,
-    .on_end = on_end,
+static void send_frame(struct ws_peer *peer, struct str frame)
+{
+    member_send_frame(&client_at(peer)->member, frame);
+}
+
+static struct str id_of(const struct ws_peer *peer)
+{
+    return CONTAINER_OF((uintptr_t)peer, struct ws_client, peer)->identity->id;
+}
+
+static const struct ws_peer_ops ws_ops = {
+    .conn = { .on_bytes = ws_peer_bytes,
+              .on_expect = on_expect,
+              .on_pull = on_pull,
+              .on_taken = on_taken,
+              .on_blocked = on_blocked,
+              .on_end = on_end },
+    .on_message = on_message,
+    .on_ping = on_ping,
+    .send_frame = send_frame,
+    .on_closing = on_closing,
+    .id = id_of,
 };
-
-/* --- deadlines --- */
-
-static void send_ping(struct ws_client *client)
-{
-    struct buf frame;
-
-    buf_init(&frame, WS_MAX_HEAD);
-    ws_frame_write(&frame, WS_OP_PING, S(""));
-    member_send_frame(&client->member, buf_str(&frame));
-    buf_done(&frame);
-    client->awaits_pong = true;
-    loop_timer_set(client->worker->loop, &client->timer,
-                   limits_of(client)->pong_timeout_ms);
-}
-
-static void on_timer(struct loop_timer *timer)
-{
-    struct ws_client *client = CONTAINER_OF(timer, struct ws_client, timer);
-    uint64_t interval_ms = limits_of(client)->ping_interval_ms;
-    uint32_t silent_ms = (uint32_t)loop_now_ms(client->worker->loop) - client->heard_ms;
-
-    if (client->is_closing) {
-        conn_close(&client->conn, ERR_TIMEOUT);
-    } else if (client->member.is_blocked) {
-        client->worker->metrics.slow_consumers++;
-        ws_close(client, WS_CODE_SLOW, S("slow_consumer: nothing was read for too long"));
-    } else if (client->awaits_pong) {
-        ws_close(client, WS_CODE_GOING_AWAY, S("no answer to a ping"));
-    } else if (silent_ms < interval_ms) {
-        loop_timer_set(client->worker->loop, timer, interval_ms - silent_ms);
-    } else if (interval_ms) {
-        send_ping(client);
-    }
-}
 
 /* --- opening --- */
 
 static struct ws_client *client_new(struct exchange *x, const struct upgrade *upgrade)
 {
-    struct worker *worker = x->worker;
     struct ws_client *client = xcalloc(1, sizeof(*client));
 
-    client->worker = worker;
     client->identity = identity_ref(x->identity);
-    client->timer.on_fire = on_timer;
-    client->heard_ms = (uint32_t)loop_now_ms(worker->loop);
-    ws_decoder_init(&client->decoder, WS_SERVER, &worker->ws_shared,
-                    upgrade->extension.is_on);
+    ws_peer_init(&client->peer, x->worker, upgrade);
     return client;
 }
 
@@ -533,7 +390,7 @@ static struct link *list_of(struct worker *worker, const struct identity *identi
 static void join_room(struct ws_client *client, struct live_room *room,
                       const struct upgrade *upgrade, const struct ws_options *options)
 {
-    struct worker *worker = client->worker;
+    struct worker *worker = client->peer.worker;
     struct topic *topic = &room->room.topic;
     struct member *member = &client->member;
     struct buf out;
@@ -552,7 +409,7 @@ static void join_room(struct ws_client *client, struct live_room *room,
             .number = ++worker->connection_count,
         });
     /* What was sent before may still be under way. */
-    member_set_blocked(member, client->conn.is_blocked);
+    member_set_blocked(member, client->peer.conn.is_blocked);
     room_stay(room);
     worker->metrics.members++;
     buf_init(&out, SIZE_MAX / 2);
@@ -576,15 +433,10 @@ void ws_open(struct exchange *x)
     struct ws_client *client;
     const char *why = "";
     int min_bits = worker->settings->config->compression ? WINDOW_BITS : 0;
-    enum err err = upgrade_check(&x->request, min_bits, &upgrade, &why);
+    enum err err;
 
-    if (err) {
-        exchange_fail_with(x,
-                           &(struct failure){ .err = err,
-                                              .detail = str_of(why),
-                                              .headers = upgrade_refusal_headers(err) });
+    if (!ws_peer_handshake(x, min_bits, &upgrade))
         return;
-    }
     err = ws_options_read(x, &options, &why);
     if (err) {
         exchange_fail(x, err, "%s", why);
@@ -597,10 +449,9 @@ void ws_open(struct exchange *x)
     client = client_new(x, &upgrade);
     exchange_detach(x, &cargo);
     list_append(list_of(worker, client->identity), &client->link);
-    worker->metrics.websockets_opened++;
-    if (conn_init_from(&client->conn, worker->flusher, &cargo, &ws_ops)) {
+    if (conn_init_from(&client->peer.conn, worker->flusher, &cargo, &ws_ops.conn)) {
         conn_cargo_done(&cargo);
-        on_end(&client->conn, ERR_IO);
+        on_end(&client->peer.conn, ERR_IO);
     } else {
         recording_connected(
             room, &(struct connection_start){ .identity = client->identity,
@@ -608,7 +459,7 @@ void ws_open(struct exchange *x)
                                               .number = worker->connection_count + 1,
                                               .dialect = options.dialect });
         join_room(client, room, &upgrade, &options);
-        set_timer(client);
+        ws_peer_watch(&client->peer);
     }
     exchange_end(x);
 }
@@ -635,7 +486,7 @@ void ws_close_all(struct worker *worker, uint16_t code, struct str reason)
     struct ws_client *client;
 
     EACH_CLIENT(client, worker)
-        ws_close(client, code, reason);
+        ws_peer_close(&client->peer, code, reason);
 }
 
 void ws_abort_all(struct worker *worker)
@@ -643,12 +494,12 @@ void ws_abort_all(struct worker *worker)
     struct ws_client *client;
 
     EACH_CLIENT(client, worker)
-        conn_close(&client->conn, ERR_CLOSED);
+        conn_close(&client->peer.conn, ERR_CLOSED);
 }
 
 static void close_revoked(struct ws_client *client)
 {
-    if (!client->is_closing)
+    if (!client->peer.is_closing)
         on_member_end(&client->member, END_REVOKED);
 }
 
@@ -671,7 +522,7 @@ static void close_expired(struct link *clients, uint64_t wall_ms)
 
     LIST_FOREACH(client, clients, link)
         if (client->identity->expires_ms <= wall_ms)
-            ws_close(client, WS_CODE_POLICY, S("the token has expired"));
+            ws_peer_close(&client->peer, WS_CODE_POLICY, S("the token has expired"));
 }
 
 void ws_close_expired(struct worker *worker)
@@ -703,11 +554,11 @@ static void change_identity(struct ws_client *client, struct identity *identity)
     struct topic *topic = member_topic(&client->member);
     struct live_room *room;
 
-    if (client->is_closing)
+    if (client->peer.is_closing)
         return;
     room = live_room_of(topic);
     if (!str_eq(was->id, identity->id) ||
-        room_settings_admit(room->settings, topic->name, identity)) {
+        room_admit(room->worker, topic->name, identity)) {
         close_revoked(client);
         return;
     }
@@ -721,7 +572,7 @@ static void change_identity(struct ws_client *client, struct identity *identity)
     identity_unref(client->identity);
     client->identity = identity_ref(identity);
     list_remove(&client->link);
-    list_append(list_of(client->worker, identity), &client->link);
+    list_append(list_of(client->peer.worker, identity), &client->link);
 }
 
 void ws_change_tokens(struct worker *worker)

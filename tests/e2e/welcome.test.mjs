@@ -31,7 +31,7 @@ test('D4: the welcome comes first, in exactly this shape', async () => {
     assert.match(welcome.payload.moot.server, /^moot\/\d+\.\d+\.\d+/);
     delete welcome.payload.moot.server;
     for (const feature of ['replay', 'dialects', 'validation', 'conditions', 'grants', 'moderation', 'invitations', 'loop_guard',
-        'approvals', 'policy', 'rules'])
+        'approvals', 'policy', 'rules', 'directory'])
         assert.ok(welcome.payload.moot.features.includes(feature), feature);
     delete welcome.payload.moot.features;
     assert.deepEqual(welcome, {

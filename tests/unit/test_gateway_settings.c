@@ -74,7 +74,7 @@ TEST(the_welcome_says_what_a_client_should_know)
           "\"bytes_per_second\":1024},\"features\":[\"replay\",\"routing\",\"echo\","
           "\"presence\",\"proposals\",\"tickets\",\"dialects\",\"validation\","
           "\"conditions\",\"grants\",\"moderation\",\"invitations\",\"loop_guard\","
-          "\"approvals\",\"policy\",\"rules\"]"));
+          "\"approvals\",\"policy\",\"rules\",\"directory\"]"));
     settings_unref(settings);
 }
 
@@ -273,7 +273,7 @@ TEST(what_a_file_cannot_mean_is_told_with_its_place)
     /* clang-format off */
     static const struct { struct str yaml, problem; } cases[] = {
         { S("tokens:\n  - { token: s, id: a, profile: nosuch }\n"),
-          S("moot.yaml:2:33: there is no profile \"nosuch\"; there are: full, proposer, responder, reader, tools, human, admin, bridge, orchestrator") },
+          S("moot.yaml:2:33: there is no profile \"nosuch\"; there are: full, proposer, responder, reader, tools, human, admin, bridge, orchestrator, directory") },
         { S("packages:\n  npm_registry: npm.example.org\n"),
           S("moot.yaml:2:17: npm_registry: a registry is https://HOST/… or http://HOST/…") },
         { S("packages: { pypi_index: 'https://u:p@h/simple' }\n"),

@@ -39,7 +39,7 @@ TEST(a_request_for_a_token_is_read_or_the_answer_says_what_is_wrong)
         { S("{\"id\":\"a\"}"),                                                                ONE_OF },
         { S("{\"id\":\"a\",\"profile\":\"\"}"),                                               ONE_OF },
         { S("{\"id\":\"a\",\"profile\":\"human\",\"capabilities\":[]}"),                      ONE_OF },
-        { S("{\"id\":\"a\",\"profile\":\"Human\"}"),                                          "There is no such profile; there are: full, proposer, responder, reader, tools, human, admin, bridge, orchestrator." },
+        { S("{\"id\":\"a\",\"profile\":\"Human\"}"),                                          "There is no such profile; there are: full, proposer, responder, reader, tools, human, admin, bridge, orchestrator, directory." },
         { S("{\"id\":\"a\",\"profile\":\"human\",\"type\":\"robot\"}"),                       TYPES },
         { S("{\"id\":\"a\",\"profile\":\"human\",\"expires_at\":\"tomorrow\"}"),              EXPIRES },
         { S("{\"id\":\"a\",\"profile\":\"human\",\"expires_at\":\"1999-01-01T00:00:00Z\"}"),  EXPIRES },
