@@ -40,6 +40,12 @@ static const struct cli_command *const ruling[] = {
     &cli_orchestrate,
 };
 
+static const struct cli_command *const directing[] = {
+    &cli_resource_search, &cli_resource_list, &cli_resource_show,
+    &cli_resource_set, &cli_resource_remove,
+    &cli_resource_import, &cli_resource_export,
+};
+
 static const struct cli_command *const seating[] = {
     &cli_bridge, &cli_run_server,
     &cli_ps, &cli_logs, &cli_stop, &cli_restart, &cli_sign_in,
@@ -60,6 +66,7 @@ static const struct cli_command *const running[] = {
 const struct cli_group cli_groups[] = {
     { "Take part in a topic", partaking, COUNT(partaking) },
     { "Seat MCP servers", seating, COUNT(seating) },
+    { "Keep the directory", directing, COUNT(directing) },
     { "Read the record", recorded, COUNT(recorded) },
     { "Agree in advance", ruling, COUNT(ruling) },
     { "Run and administer", running, COUNT(running) },

@@ -41,8 +41,14 @@ static enum err write_request(const struct cli_server *server, const struct url 
     buf_done(&token);
     if (asked->accept.len)
         buf_putf(out, "Accept: " STR_FMT "\r\n", STR_ARG(asked->accept));
-    if (asked->body.len)
+    if (asked->type.len)
+        buf_putf(out, "Content-Type: " STR_FMT "\r\n", STR_ARG(asked->type));
+    else if (asked->body.len)
         buf_put(out, S("Content-Type: application/json\r\n"));
+    if (asked->on_upload) {
+        buf_put(out, S("Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n"));
+        return err;
+    }
     buf_putf(out, "Content-Length: %zu\r\n\r\n", asked->body.len);
     buf_put(out, asked->body);
     return err;
@@ -55,6 +61,7 @@ struct reading {
     const struct cli_request *request;
     struct cli_answer *answer;
     struct buf bytes; /* read and not yet looked at */
+    bool has_head;    /* of the answer */
     struct http_body body;
     bool ends_with_line; /* nothing else says where the body ends */
     bool has_enough;
@@ -150,7 +157,7 @@ static enum err take_bytes(struct reading *r)
 
 static enum err read_answer(struct reading *r)
 {
-    enum err err = read_head(r);
+    enum err err = r->has_head ? OK : read_head(r);
 
     while (!err) {
         err = take_bytes(r);
@@ -159,6 +166,55 @@ static enum err read_answer(struct reading *r)
         err = read_more(r);
     }
     return err == ERR_CLOSED && r->ends_with_line ? OK : err;
+}
+
+/* --- a body in pieces --- */
+
+static enum err send_piece(struct line *line, struct str piece, struct buf *framed)
+{
+    buf_clear(framed);
+    buf_putf(framed, "%zx\r\n", piece.len);
+    buf_put(framed, piece);
+    buf_put(framed, S("\r\n"));
+    return line_send(line, buf_str(framed));
+}
+
+/* ERR_CONFLICT: broken off. */
+static enum err send_pieces(const struct reading *r)
+{
+    struct buf piece, framed;
+    bool has_more = true;
+    enum err err = OK;
+
+    buf_init(&piece, CLI_PIECE);
+    buf_init(&framed, CLI_PIECE + WHY_BYTES);
+    while (!err && has_more) {
+        buf_clear(&piece);
+        if (!r->request->on_upload(r->request->user, &piece)) {
+            err = ERR_CONFLICT;
+            break;
+        }
+        has_more = piece.len > 0;
+        err = send_piece(r->line, buf_str(&piece), &framed);
+    }
+    buf_done(&piece);
+    buf_done(&framed);
+    return err;
+}
+
+/* When the server wants it. That it stops reading has a reason, which it tells. */
+static enum err send_upload(struct reading *r)
+{
+    enum err err = read_head(r);
+
+    if (err)
+        return err;
+    if (r->answer->status != 100) {
+        r->has_head = true;
+        return OK;
+    }
+    err = send_pieces(r);
+    return err == ERR_CLOSED || err == ERR_IO ? OK : err;
 }
 
 static const char *describe(enum err err)
@@ -181,12 +237,14 @@ static enum err exchange(struct line *line, struct str text,
     if (request->patience_ms)
         line->patience_ms = request->patience_ms;
     err = line_send(line, text);
+    if (!err && request->on_upload)
+        err = send_upload(&r);
     if (!err)
         err = read_answer(&r);
-    if (err) {
+    if (err && err != ERR_CONFLICT) /* else whoever broke it off has said why */
         (void)cli_fail("no answer of the server can be read: %s", describe(err));
+    if (err)
         buf_done(&ret->body);
-    }
     crypto_wipe(r.bytes.ptr, r.bytes.size);
     buf_done(&r.bytes);
     return err == ERR_NOT_FOUND ? ERR_IO : err;

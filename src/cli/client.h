@@ -43,13 +43,20 @@ struct cli_request {
     const char *method;
     struct str path;
     struct str body;
+    struct str type;   /* of the body; "": JSON */
     struct str accept; /* "": anything */
     int patience_ms;   /* with a silent server; 0: the usual */
     /* Pieces of the body of an answer below 300; false: that was enough. NULL: they are
      * kept in the answer, as those of all other answers are. */
     bool (*on_bytes)(void *user, struct str piece);
+    /* A body that is too long to be kept: puts the next piece, up to CLI_PIECE bytes, or
+     * none at the end. False: there will be no end, and the request is broken off. NULL:
+     * `body` is all of it. */
+    bool (*on_upload)(void *user, struct buf *piece);
     void *user;
 };
+
+enum { CLI_PIECE = 64 << 10 };
 
 /* As cli_call(). That on_bytes had enough is no failure. */
 enum err cli_stream(const struct cli_server *server, const struct cli_request *request,

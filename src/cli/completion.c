@@ -2,7 +2,8 @@
 /*
  * moot completion: scripts for shells. They are small, and ask the program itself what
  * could follow (`moot completion for …`), so that they know every command and option of
- * the table, and the topics, participants and proposals of the server that runs.
+ * the table, and the topics, participants, proposals and resources of the server that
+ * runs.
  *
  * What the program answers is one line that says of which sort it is, "words", "files" or
  * "dirs", then a line for each word, with a tab and what it means. Names that came from
@@ -17,6 +18,7 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/mcp_clients.h"
+#include "directory/resource.h"
 #include "json/json.h"
 #include "rules/rule.h"
 
@@ -198,14 +200,17 @@ static bool is_tame(struct str name)
 /* What a server knows by name. */
 static const struct source {
     const char *word; /* in a usage, or the argument of an option */
-    const char *path; /* below /topics, or below /topics/TOPIC */
+    const char *path; /* whole, or below /topics/TOPIC */
     bool is_in_topic;
-    struct str list, key;
+    struct str list, part, key; /* part: "", or the member of an item that has the key */
 } sources[] = {
-    { "TOPIC", "", false, S("topics"), S("name") },
-    { "PARTICIPANT", "/participants", true, S("participants"), S("id") },
-    { "PROPOSAL", "/proposals", true, S("proposals"), S("id") },
-    { "RULE", "/rules", true, S("rules"), S("id") },
+    { "TOPIC", "/topics", false, S("topics"), S(""), S("name") },
+    { "PARTICIPANT", "/participants", true, S("participants"), S(""), S("id") },
+    { "PROPOSAL", "/proposals", true, S("proposals"), S(""), S("id") },
+    { "RULE", "/rules", true, S("rules"), S(""), S("id") },
+    { "RESOURCE", "/admin/resources?limit=100", false, S("resources"), S("resource"),
+      S("id") },
+    { "TEAM", "/teams", false, S("teams"), S(""), S("team_id") },
 };
 
 /* `prefix` is what stands before the value in the same word: "--topic=". */
@@ -221,7 +226,9 @@ static void offer_names(const struct typing *t, struct str prefix, struct str bo
     items = json_parse(body, &arena, &root, NULL) ? NULL : json_find(root, source->list);
     if (items && items->type == JSON_ARRAY)
         JSON_FOREACH(item, items) {
-            const struct json *name = json_find(item, source->key);
+            const struct json *about =
+                source->part.len ? json_find(item, source->part) : item;
+            const struct json *name = json_find(about, source->key);
 
             if (!name || name->type != JSON_STRING || !is_tame(name->text))
                 continue;
@@ -296,9 +303,8 @@ static void ask(const struct typing *t, const struct source *source, struct str 
     if (source->is_in_topic && !is_topic(t, topic))
         return;
     buf_init(&path, PATH_BYTES);
-    buf_put(&path, S("/topics"));
     if (source->is_in_topic) {
-        buf_putc(&path, '/');
+        buf_put(&path, S("/topics/"));
         cli_put_segment(&path, topic);
     }
     buf_put(&path, str_of(source->path));
@@ -335,6 +341,22 @@ static void offer_states(const struct typing *t)
         offer(t, rule_state_name((enum rule_state)i), "");
 }
 
+/* "name=" and so on. */
+static void offer_fields(const struct typing *t)
+{
+    static const struct str fields[] = {
+#define X(field) S(#field "="),
+        RESOURCE_FIELDS(X)
+#undef X
+            S("currency="),
+        S("per="),
+    };
+
+    for (size_t i = 0; i < COUNT(fields); i++)
+        if (!str_eq(fields[i], S("id=")) && !str_eq(fields[i], S("updated_at=")))
+            offer(t, fields[i], "");
+}
+
 /* A value of this name: FILE, TOPIC, CLIENT, "a|b" … */
 static void complete_value(const struct typing *t, struct str name, struct str prefix)
 {
@@ -353,6 +375,8 @@ static void complete_value(const struct typing *t, struct str name, struct str p
         offer_clients(t);
     if (str_eq(name, S("STATE")))
         offer_states(t);
+    if (str_eq(name, S("FIELD=VALUE")))
+        offer_fields(t);
     for (size_t i = 0; i < COUNT(sources); i++)
         if (str_eq(name, str_of(sources[i].word)))
             ask(t, &sources[i], prefix);
@@ -399,7 +423,7 @@ static struct str argument_name(const struct cli_command *command, size_t at)
         if (str_starts(word, S("-")) || str_starts(word, S("(")) ||
             str_eq(word, S("OPTIONS")))
             break;
-        if (str_ends(word, S("...")))
+        if (str_ends(word, S("..."))) /* and so on */
             return str_slice(word, 0, word.len - 3);
         if (at-- == 0)
             return word;

@@ -20,10 +20,12 @@
 #include "base/xalloc.h"
 #include "cli/wire_seat.h"
 #include "crypto/crypto.h"
+#include "envelope/system.h"
 #include "loop/loop.h"
 #include "mcp/rpc.h"
 #include "mcpdoor/attendee.h"
-#include "mcpdoor/hall.h"
+#include "mcpdoor/house_tools.h"
+#include "participant/ask.h"
 #include "participant/occupant.h"
 
 enum {
@@ -33,6 +35,7 @@ enum {
     HOLD_MS = 25'000,
     CALLS = 256,
     LAST_MS = 1000,    /* for the client to read on, at the end */
+    HOUSE_MS = 60'000, /* for the gateway to answer */
     GRACE_MS = 10'000, /* for calls under way when standard input ends */
 };
 
@@ -547,12 +550,69 @@ static void on_note(void *user, struct str text)
     fprintf(stderr, "moot: " STR_FMT "\n", STR_ARG(buf_str(&line)));
 }
 
+/* --- the tools of the house, which the gateway has in every room --- */
+
+static bool may_use(void *user, struct str, struct str tool)
+{
+    const struct server *s = user;
+    const struct occupant *o = s->attendee ? s->attendee->occupant : NULL;
+    struct house_rights rights;
+
+    return o && occupant_is_welcome(o) && house_tool_rights(tool, &rights) &&
+           (occupant_verdict(o, rights.first) == VERDICT_ALLOW ||
+            occupant_verdict(o, rights.second) == VERDICT_ALLOW);
+}
+
+static void house_fail(struct house_call *call, struct str why)
+{
+    CLEANUP(buf_done) struct buf out;
+    struct json_writer w;
+
+    buf_init(&out, 8 * why.len + 256);
+    json_write_init(&w, &out);
+    json_raw(&w, S("{\"content\":[{\"type\":\"text\",\"text\":"));
+    w.needs_comma = false;
+    json_str(&w, why);
+    buf_put(&out, S("}],\"isError\":true}"));
+    house_answer(call, buf_str(&out));
+}
+
+static void on_house_done(void *user, const struct outcome *outcome)
+{
+    if (outcome->type == ASK_RESULT || outcome->type == ASK_TOOL_ERROR)
+        house_answer(user, outcome->json.text);
+    else
+        house_fail(user, outcome->message.len ? outcome->message
+                                              : S("The gateway did not answer."));
+}
+
+/* Who may use it was asked, so somebody is here. */
+static void use(void *user, struct str, struct str tool, struct json_span arguments,
+                struct house_call *call)
+{
+    struct server *s = user;
+
+    if (occupant_request(s->attendee->occupant,
+                         &(struct asking){ .to = S(SYSTEM_SENDER),
+                                           .method = S("tools/call"),
+                                           .name = tool,
+                                           .arguments = arguments.text,
+                                           .how = ASK_CALL,
+                                           .timeout_ms = HOUSE_MS,
+                                           .ops = { .on_done = on_house_done },
+                                           .user = call },
+                         now_of(s), NULL, NULL))
+        house_fail(call, S("The gateway cannot be asked now."));
+}
+
 static const struct hall_ops hall_ops = {
     .open_seat = open_seat,
     .close_seat = close_seat,
     .now = hall_time,
     .on_due = on_due,
     .on_note = on_note,
+    .may_use = may_use,
+    .use = use,
 };
 
 static void open_hall(struct server *s)

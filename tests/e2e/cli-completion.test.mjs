@@ -20,6 +20,8 @@ before(async () => {
     alice.send(envelope('alice', 'mcp/proposal:tools/call:x', { id: 'prop-1', payload: { method: 'tools/call', params: { name: 'x' } } }));
     alice.send(envelope('alice', 'mcp/proposal:tools/call:x', { id: '`id`', payload: { method: 'tools/call', params: { name: 'x' } } }));
     await expect(alice, (json) => json.id === '`id`');
+    for (const id of ['ann', '$(touch owned)'])
+        await gateway.request('POST /admin/resources', { token: gateway.adminToken(), json: { id, kind: 'human', name: 'x' } });
     fs.mkdirSync(path.join(gateway.data, 'fruit', 'apples'), { recursive: true });
     fs.writeFileSync(path.join(gateway.data, 'fruit', 'apricot'), '');
     env = { MOOT_DATA: gateway.data };
@@ -47,6 +49,15 @@ const cases = [
     [['tail', 'lobby', '--kind', 'chat', '--k'], 'words --kind'],
     [['tail', 'lobby', '--count', '1', '--co'], 'words'],
     [['tail', 'lobby', '--json', '--', '--k'], 'words'],
+    [['resource', ''], 'words export import list remove search set show'],
+    [['resource', 'show', ''], 'words ann'],
+    [['resource', 'show', 'ann', ''], 'words'],
+    [['resource', 'remove', 'ann', ''], 'words ann'],
+    [['resource', 'set', 'ann', 'na'], 'words name='],
+    [['resource', 'set', 'ann', 'name=x', 'p'], 'words participant= per= profile='],
+    [['resource', 'import', ''], 'files'],
+    [['resource', 'import', '--format', ''], 'words csv jsonl'],
+    [['resource', 'list', '--kind', 'a'], 'words agent'],
     [['tail', '--data', ''], 'dirs'],
     [['tail', '--token-file', ''], 'files'],
     [['tail', '--token-file=x'], 'files'],
