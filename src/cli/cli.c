@@ -44,6 +44,9 @@ static const struct cli_command *const directing[] = {
     &cli_resource_search, &cli_resource_list, &cli_resource_show,
     &cli_resource_set, &cli_resource_remove,
     &cli_resource_import, &cli_resource_export,
+    &cli_team_create, &cli_team_list, &cli_team_show,
+    &cli_team_add, &cli_team_remove, &cli_team_rename, &cli_team_dissolve,
+    &cli_team_accept, &cli_team_decline,
 };
 
 static const struct cli_command *const seating[] = {
