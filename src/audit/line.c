@@ -4,6 +4,7 @@
 #include "audit/line.h"
 
 #include "base/clock.h"
+#include "base/csv.h"
 #include "json/json.h"
 
 enum { VERSION = 1 };
@@ -342,28 +343,10 @@ void audit_csv_head(struct buf *out)
     buf_put(out, S(",body,body_bytes,body_hash,hash\r\n"));
 }
 
-static bool needs_quotes(struct str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if (str_find(S("\",\r\n"), text.ptr[i], 0) < 4)
-            return true;
-    return false;
-}
-
 static void put_field(struct buf *out, struct str text)
 {
     buf_putc(out, ',');
-    if (!needs_quotes(text)) {
-        buf_put(out, text);
-        return;
-    }
-    buf_putc(out, '"');
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '"')
-            buf_putc(out, '"');
-        buf_putc(out, text.ptr[i]);
-    }
-    buf_putc(out, '"');
+    csv_put(out, text);
 }
 
 void audit_csv_write(const struct audit_record *record, struct buf *out)

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/csv.h"
 #include "base/utf8.h"
-#include "directory/csv.h"
 #include "directory/directory_priv.h"
 
 enum { REASON_BYTES = 128 };

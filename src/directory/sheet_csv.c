@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "directory/csv.h"
+#include "base/csv.h"
 #include "directory/directory_priv.h"
 #include "json/number.h"
 

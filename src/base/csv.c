@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "directory/csv.h"
+#include "base/csv.h"
 
 static uint8_t step(uint8_t state, char c)
 {
