@@ -59,10 +59,9 @@ async function at(words, use, { command = 'call', ...size } = {}) {
         await terminal.type(text);
         await terminal.press('Enter');
     };
-    // The screen of the dead, and the line that tmux has pushed off it.
     terminal.end = async () => {
         assert.equal(await terminal.ended(), 0);
-        return (await terminal.tmux('capture-pane', '-t', 'room', '-p', '-J', '-S', '-')).split('\nPane is dead')[0].trimEnd();
+        return (await terminal.tmux('capture-pane', '-t', 'room', '-p', '-J', '-S', '-')).trimEnd();
     };
     try {
         await use(terminal);

@@ -105,7 +105,7 @@ test('the terminal room: a yes is one of two, and the second runs it', async () 
         assert.equal((await three.ended()).stdout, `approved ${third} (1 of 2 approvals)\n`);
         await terminal.sees('open 1 of 2 approve');
         assert.equal((await as('bob', 'reject', topic, third)).status, 0);
-        process.kill(Number(await terminal.ask('#{pane_pid}')), 'SIGTERM');
+        terminal.signal('SIGTERM');
         assert.equal(await terminal.ended(), 0, await terminal.screen());
     } finally {
         await terminal.close();

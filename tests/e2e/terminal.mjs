@@ -11,7 +11,8 @@
 //       await terminal.colours()          the same with escape sequences
 //       await terminal.resize(columns, rows)
 //       await terminal.rang()             whether the bell was rung
-//       await terminal.ended()            the exit status, once it has ended
+//       terminal.signal('SIGTERM')        sent to the program
+//       await terminal.ended()            the exit status, once it has ended and all it wrote is there
 //       await terminal.close()
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -34,9 +35,16 @@ process.once('exit', () => {
 const quote = (word) => `'${String(word).replaceAll("'", `'\\''`)}'`;
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
+// tmux drops what it has not read by the time that it hears of the end of its child, and does
+// not always learn how that ended. So its child is a shell that stays, and tells by the title.
+const STAYING = `trap : INT QUIT
+sh -c 'echo $$ >"$0"; exec "$@"' "$0" "$@"
+printf '\\033]2;ended %s\\007' $?
+read x`;
+
 class Terminal {
-    constructor(socket, folder) {
-        Object.assign(this, { socket, folder });
+    constructor(folder) {
+        Object.assign(this, { folder, socket: path.join(folder, 'socket'), pidFile: path.join(folder, 'pid') });
     }
 
     async tmux(...words) {
@@ -103,15 +111,21 @@ class Terminal {
         return await this.ask('#{window_bell_flag}') === '1';
     }
 
+    signal(name) {
+        process.kill(Number(fs.readFileSync(this.pidFile, 'utf8')), name);
+    }
+
     async ended() {
         const deadline = Date.now() + patience;
 
-        while (await this.ask('#{pane_dead}') !== '1') {
+        for (;;) {
+            const [, status] = /^ended (\d+)$/.exec(await this.ask('#{pane_title}')) ?? [];
+            if (status)
+                return Number(status);
             if (Date.now() > deadline)
                 throw new Error(`it does not end; the screen is\n${await this.screen()}`);
             await pause(30);
         }
-        return Number(await this.ask('#{pane_dead_status}'));
     }
 
     async close() {
@@ -122,9 +136,10 @@ class Terminal {
 
 export async function startTerminal(words, { columns = 100, rows = 24, env = {}, term = 'tmux-256color' } = {}) {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), `moot-tmux-${++count}-`));
-    const terminal = new Terminal(path.join(folder, 'socket'), folder);
+    const terminal = new Terminal(folder);
     const settings = { LC_ALL: 'C.UTF-8', TZ: 'UTC0', ...env, TERM: term };
-    const command = ['exec', 'env', ...Object.entries(settings).map(([name, value]) => `${name}=${value}`), ...words];
+    const command = ['exec', 'env', ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
+        'sh', '-c', STAYING, terminal.pidFile, ...words];
 
     folders.add(folder);
     await terminal.tmux('start-server', ';', 'set', '-g', 'remain-on-exit', 'on', ';',
@@ -173,7 +188,7 @@ export const inRoom = (gateway, options, use) => async () => {
         await room.terminal.sees('connected');
         await use(room, room.terminal);
         // It ends in order, with nothing that a sanitizer has to complain about.
-        process.kill(Number(await room.terminal.ask('#{pane_pid}')), 'SIGTERM');
+        room.terminal.signal('SIGTERM');
         assert.equal(await room.terminal.ended(), 0, await room.terminal.screen());
     } finally {
         await room.terminal.close();

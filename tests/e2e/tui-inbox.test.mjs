@@ -87,7 +87,7 @@ test('a proposal is shown in full and run after a yes', withRoom({ columns: 72, 
 
 test('arguments are edited in the editor, checked, and sent as edited', withRoom({
     columns: 90,
-    env: { EDITOR: 'sh -c \'test -e "$MARK" && sed -i s/motd/issue/ "$1" || { : > "$MARK"; echo "{ \\"path\\":" > "$1"; }\' sh',
+    env: { EDITOR: 'sh -c \'echo >>"$MARK"; case $(wc -l <"$MARK") in 1) echo "{ \\"path\\":" >"$1";; 2) echo >>"$1";; *) sed -i s/motd/issue/ "$1";; esac\' sh',
         MARK: path.join(scratch, 'mark') },
 }, async (room, terminal, bot, files) => {
     room.propose(bot, 'read_file', { path: '/etc/motd' }, { id: 'p-1' });
@@ -96,7 +96,8 @@ test('arguments are edited in the editor, checked, and sent as edited', withRoom
     await terminal.sees('1 of 1');
     await terminal.press('e');
     await terminal.sees('this is no JSON: line 2:');
-    await terminal.press('e'); // the same text again: it is still none
+    await terminal.press('e'); // the same text again, and a line more: it is still none
+    await terminal.sees('this is no JSON: line 3:');
     await terminal.sees('e edit again  n leave it');
     await terminal.press('n');
     await terminal.sees('nothing was done');
@@ -259,6 +260,7 @@ test('a call that its owner wants authorized is allowed or not', withRoom({ rows
     assert.equal(yes.correlation_id, 'ask-auth-1');
     assert.equal(yes.payload.params.authorizationId, 'auth-1');
     assert.equal(yes.payload.params.decision, 'approve');
+    await terminal.lacks('1 waits');
     ask('auth-2');
     await terminal.sees('1 waits');
     await terminal.press('F2');

@@ -291,7 +291,7 @@ test('one leaves with a command, a key or a signal', async () => {
     const leave = [
         async (terminal) => { await terminal.type('/quit'); await terminal.press('Enter'); },
         async (terminal) => { await terminal.press('C-d'); },
-        async (terminal) => { process.kill(Number(await terminal.ask('#{pane_pid}')), 'SIGTERM'); },
+        (terminal) => terminal.signal('SIGTERM'),
     ];
     const heard = (event) => expect(bob, (json) => json.payload.participant?.id === 'alice' && json.payload.event === event);
 
