@@ -2,12 +2,12 @@
 // The record goes to syslog and to an OpenTelemetry collector: all of it, in order, at least
 // once, whoever is restarted meanwhile; and nobody waits for it.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, test } from 'node:test';
 
+import { makeCertificate } from './certificates.mjs';
 import { expect, people, person, startGateway } from './gateway.mjs';
 import { until } from './processes.mjs';
 import { otlpCollector, syslogOver } from './receivers.mjs';
@@ -266,17 +266,15 @@ test('export: https: only to who has a certificate that is trusted', async () =>
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-tls-'));
 
     try {
-        execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes',
-            '-keyout', `${folder}/key.pem`, '-out', `${folder}/cert.pem`, '-days', '1', '-subj', '/CN=test',
-            '-addext', 'subjectAltName=IP:127.0.0.1'], { stdio: 'ignore' });
-        const tls = { key: fs.readFileSync(`${folder}/key.pem`), cert: fs.readFileSync(`${folder}/cert.pem`) };
+        const { certificate, key } = makeCertificate(folder);
+        const tls = { key: fs.readFileSync(key), cert: fs.readFileSync(certificate) };
         const collector = keep(await otlpCollector(tls));
         const wary = await start({ otlp: collector.option });
 
         await talk(wary, 1);
         await wary.logged(/event=export\.fail to=otlp reason="SSL/);
         assert.equal(collector.requests.length, 0);
-        const trusting = await start({ otlp: collector.option }, { env: { SSL_CERT_FILE: `${folder}/cert.pem` } });
+        const trusting = await start({ otlp: collector.option }, { env: { SSL_CERT_FILE: certificate } });
         await collector.until(has(await talk(trusting, 1)));
     } finally {
         fs.rmSync(folder, { recursive: true, force: true });

@@ -2,13 +2,14 @@
 // The load generator over TLS: it checks whom it talks to, accounts as it does without, and
 // counts complete and resumed handshakes.
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 
+import { makeCertificate } from './certificates.mjs';
 import { people, program, startGateway } from './gateway.mjs';
 
 const run = promisify(execFile);
@@ -18,11 +19,9 @@ let certificate;
 
 before(async () => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-bench-tls-'));
-    certificate = path.join(folder, 'cert.pem');
-    const key = path.join(folder, 'key.pem');
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
-        '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate], { stdio: 'ignore' });
-    gateway = await startGateway({ tls: { certificate, key }, tokens: people('alice'),
+    const tls = makeCertificate(folder, 'own', 'DNS:localhost');
+    certificate = tls.certificate;
+    gateway = await startGateway({ tls, tokens: people('alice'),
         limits: { rate_messages: 0, rate_bytes: 0, connections_per_participant: 100 } });
 });
 after(async () => {

@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which server, which topic, as whom: the same for all commands that take part.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { makeCertificate } from './certificates.mjs';
 import { people, startGateway } from './gateway.mjs';
 import { moot, startMoot } from './moot.mjs';
 
-let gateway, secure, folder;
+let gateway, secure, folder, right, wrong;
 const file = (name) => path.join(folder, name);
-const certificate = (name) => [file(`${name}.pem`), file(`${name}.key`)];
-
-function makeCertificate(name) {
-    const [cert, key] = certificate(name);
-
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
-        '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', key, '-out', cert], { stdio: 'ignore' });
-}
 
 before(async () => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-where-'));
-    for (const name of ['right', 'wrong'])
-        makeCertificate(name);
-    const [cert, key] = certificate('right');
+    right = makeCertificate(folder, 'right');
+    wrong = makeCertificate(folder, 'wrong');
     gateway = await startGateway({ tokens: people('alice', 'bob') });
-    secure = await startGateway({ tls: { certificate: cert, key }, tokens: people('alice') });
+    secure = await startGateway({ tls: right, tokens: people('alice') });
     fs.writeFileSync(file('alice'), 'alice-token\n', { mode: 0o600 });
     fs.writeFileSync(file('open'), 'bob-token\n', { mode: 0o644 });
     fs.writeFileSync(file('bad'), 'no-token\n', { mode: 0o600 });
@@ -73,8 +64,8 @@ test('where: TLS, with a certificate that is trusted', async () => {
     const args = ['room', '--server', `wss://localhost:${secure.port}`];
     const env = { MOOT_TOKEN: 'alice-token' };
 
-    assert.equal(await whoami([...args, '--ca', certificate('right')[0]], env), 'alice');
-    for (const ca of [[], ['--ca', certificate('wrong')[0]]]) {
+    assert.equal(await whoami([...args, '--ca', right.certificate], env), 'alice');
+    for (const ca of [[], ['--ca', wrong.certificate]]) {
         const { status, stdout, stderr } = await moot(null, null, ['who', ...args, ...ca], { env });
         assert.deepEqual([status, stdout], [1, '']);
         assert.match(stderr, /certificate/);
@@ -82,7 +73,7 @@ test('where: TLS, with a certificate that is trusted', async () => {
 });
 
 test('where: administration and completion speak TLS as well', async () => {
-    const trust = ['--ca', certificate('right')[0]];
+    const trust = ['--ca', right.certificate];
     const there = (scheme, args, ca) => moot(null, null, [...args, '--server', `${scheme}://localhost:${secure.port}`, ...ca],
         { env: { MOOT_TOKEN: secure.adminToken() } });
 
@@ -92,7 +83,7 @@ test('where: administration and completion speak TLS as well', async () => {
         assert.match(stdout, /^alice /m);
     }
     assert.equal((await there('https', ['explain', 'chat', '--as', 'alice'], trust)).status, 0);
-    for (const ca of [[], ['--ca', certificate('wrong')[0]], ['--ca', '/nonexistent']]) {
+    for (const ca of [[], ['--ca', wrong.certificate], ['--ca', '/nonexistent']]) {
         const { status, stdout, stderr } = await there('https', ['token', 'list'], ca);
         assert.deepEqual([status, stdout], [1, '']);
         assert.match(stderr, /certificate|nonexistent/);

@@ -2,7 +2,6 @@
 // A connection that is already blocked when it becomes a member: over TLS an answer that the
 // network does not take waits, encrypted, while the next request is served.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,19 +9,12 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 
+import { makeCertificate } from './certificates.mjs';
 import { envelope, people, startGateway, within } from './gateway.mjs';
 import { until } from './processes.mjs';
 import { frame, sampleKey } from './raw.mjs';
 
 const PONG = 0x8a;
-
-function certificate(folder) {
-    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(folder, name));
-
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
-        '-subj', '/CN=localhost', '-keyout', key, '-out', cert], { stdio: 'ignore' });
-    return { certificate: cert, key };
-}
 
 // Asks for the page `count` times, then for the topic, and reads nothing at all.
 async function comeUnread(gateway, topic, count) {
@@ -47,7 +39,7 @@ async function isIn(gateway, topic) {
 test('D18: over TLS, too, who reads nothing from the start is closed, whatever was under way when it came', async (t) => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-tls-'));
     const gateway = await startGateway({
-        tls: certificate(folder),
+        tls: makeCertificate(folder),
         tokens: people('alice', 'mute'),
         limits: { stall_timeout: '1s', rate_messages: 0, rate_bytes: 0 },
     }, { workers: 1 });

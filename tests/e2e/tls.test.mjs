@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same over TLS: wss, https, large messages, connections that move between workers.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import https from 'node:https';
 import os from 'node:os';
@@ -9,19 +8,18 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import tls from 'node:tls';
 
+import { makeCertificate } from './certificates.mjs';
 import { envelope, expect, people, startGateway, within } from './gateway.mjs';
 import { connect } from './raw.mjs';
 
 let gateway, hasty; // which waits for nobody
-let folder;
+let folder, own;
 
 before(async () => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-tls-'));
-    const [certificate, key] = ['cert.pem', 'key.pem'].map((name) => path.join(folder, name));
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
-        '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', key, '-out', certificate], { stdio: 'ignore' });
-    gateway = await startGateway({ tls: { certificate, key }, tokens: people('alice', 'bob') });
-    hasty = await startGateway({ tls: { certificate, key }, limits: { head_timeout: '500ms' } });
+    own = makeCertificate(folder);
+    gateway = await startGateway({ tls: own, tokens: people('alice', 'bob') });
+    hasty = await startGateway({ tls: own, limits: { head_timeout: '500ms' } });
 });
 after(async () => {
     await Promise.all([gateway.stop(), hasty.stop()]);
@@ -30,7 +28,7 @@ after(async () => {
 
 test('TLS: it says https, and a client that checks the certificate is content', async () => {
     assert.equal(gateway.scheme, 'https');
-    const ca = fs.readFileSync(path.join(folder, 'cert.pem'));
+    const ca = fs.readFileSync(own.certificate);
     const alice = await gateway.join('alice', { ws: { ca, rejectUnauthorized: true } });
     assert.equal(alice.welcome.payload.you.id, 'alice');
     await alice.close();

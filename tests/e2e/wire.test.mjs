@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a participant of libmoot reaches a gateway, is turned away, and comes back.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -10,29 +9,24 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { makeCertificate } from './certificates.mjs';
 import { expect, people, person, startGateway } from './gateway.mjs';
 import { startParticipant, startProbe } from './participant.mjs';
 
 let folder;
 let plain;
 let secure;
-const certificate = (name) => path.join(folder, `${name}.pem`);
-
-function makeCertificate(name, alternative) {
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
-        '-subj', '/CN=localhost', '-addext', `subjectAltName=${alternative}`, '-keyout', certificate(`${name}-key`), '-out', certificate(name)],
-    { stdio: 'ignore' });
-}
+let own;
+let other;
 
 before(async () => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-wire-'));
-    makeCertificate('server', 'DNS:localhost,IP:127.0.0.1');
-    makeCertificate('other', 'DNS:localhost,IP:127.0.0.1');
+    own = makeCertificate(folder);
+    other = makeCertificate(folder, 'other');
     const limits = { rate_messages: 0, rate_bytes: 0 };
     plain = await startGateway({ tokens: [...people('alice', 'bot'), person('narrow', { topics: ['elsewhere'] })], limits,
         topics: { named: { single: { duplicate: 'replace' } } } });
-    secure = await startGateway({ tokens: people('alice', 'bot'), limits,
-        tls: { certificate: certificate('server'), key: certificate('server-key') } });
+    secure = await startGateway({ tokens: people('alice', 'bot'), limits, tls: own });
 });
 after(async () => {
     await plain.stop();
@@ -77,12 +71,12 @@ test('wire: over the local socket, as whom the token names', async () => {
 });
 
 test('wire: over TLS, when the certificate is trusted and names the host', async () => {
-    await checkTalk(secure, 'tls', { ca_file: certificate('server') });
-    await checkTalk(secure, 'tls-name', { url: `https://localhost:${secure.port}`, ca_file: certificate('server') });
+    await checkTalk(secure, 'tls', { ca_file: own.certificate });
+    await checkTalk(secure, 'tls-name', { url: `https://localhost:${secure.port}`, ca_file: own.certificate });
 });
 
 test('wire: a certificate that is not trusted ends it', async () => {
-    for (const options of [{ ca_file: certificate('other') }, {}]) {
+    for (const options of [{ ca_file: other.certificate }, {}]) {
         const bot = await startParticipant(secure, 'bot', { joins: false, ...options });
         assert.match((await over(bot)).why, /^cannot connect securely to 127\.0\.0\.1:\d+: self-signed certificate$/);
         await bot.stop();
