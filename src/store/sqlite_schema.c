@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -244,7 +245,8 @@ static enum err migrate_open(sqlite3 *db, const struct format *format, const cha
     return migrate(db, format, path, ret_why);
 }
 
-enum err sqlite_migrate(enum sqlite_file file, const char *path, char **ret_why)
+static enum err migrate_file(const struct format *format, const char *path,
+                             char **ret_why)
 {
     sqlite3 *db = NULL;
     enum err err;
@@ -254,7 +256,21 @@ enum err sqlite_migrate(enum sqlite_file file, const char *path, char **ret_why)
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
         err = fail_db(db, path, ret_why);
     else
-        err = migrate_open(db, &formats[file], path, ret_why);
+        err = migrate_open(db, format, path, ret_why);
     (void)sqlite3_close(db);
+    return err;
+}
+
+/* One at a time: nobody may see half of what another thread makes of a new file, and
+ * turning it to WAL does not wait for others. Other processes are kept off by the lock of
+ * the data directory. */
+enum err sqlite_migrate(enum sqlite_file file, const char *path, char **ret_why)
+{
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    enum err err;
+
+    (void)pthread_mutex_lock(&turn);
+    err = migrate_file(&formats[file], path, ret_why);
+    (void)pthread_mutex_unlock(&turn);
     return err;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,6 +50,49 @@ TEST(a_newer_directory_and_one_of_another_program_are_left_alone)
         CHECK_INT(store_directory_open(&stage.setup, &directory, &why), ERR_CONFLICT);
         CHECK(why && strstr(why, c->why));
         free(why);
+        stage_done(&stage);
+    }
+}
+
+struct opener {
+    const struct stage *stage;
+    pthread_barrier_t *start;
+    char *why;
+};
+
+static void *open_and_close(void *user)
+{
+    struct opener *opener = user;
+    struct store_directory *directory = NULL;
+
+    (void)pthread_barrier_wait(opener->start);
+    (void)store_directory_open(&opener->stage->setup, &directory, &opener->why);
+    store_directory_close(directory);
+    return NULL;
+}
+
+TEST(a_new_directory_is_opened_by_several_at_once)
+{
+    enum { THREADS = 4, ROUNDS = 25 };
+
+    for (int round = 0; round < ROUNDS; round++) {
+        struct opener openers[THREADS] = {};
+        pthread_t threads[THREADS];
+        pthread_barrier_t start;
+        struct stage stage;
+
+        stage_init(&stage);
+        CHECK_INT(pthread_barrier_init(&start, NULL, THREADS), 0);
+        for (size_t i = 0; i < THREADS; i++) {
+            openers[i] = (struct opener){ .stage = &stage, .start = &start };
+            CHECK_INT(pthread_create(&threads[i], NULL, open_and_close, &openers[i]), 0);
+        }
+        for (size_t i = 0; i < THREADS; i++) {
+            CHECK_INT(pthread_join(threads[i], NULL), 0);
+            CHECK_STR(str_of(openers[i].why ? openers[i].why : ""), S(""));
+            free(openers[i].why);
+        }
+        CHECK_INT(pthread_barrier_destroy(&start), 0);
         stage_done(&stage);
     }
 }
