@@ -283,15 +283,6 @@ static enum err check_team_profile(const struct settings *settings,
     return OK;
 }
 
-static bool lists_equal(struct str_list a, struct str_list b)
-{
-    bool are_equal = a.count == b.count;
-
-    for (size_t i = 0; i < a.count && are_equal; i++)
-        are_equal = str_eq(a.items[i], b.items[i]);
-    return are_equal;
-}
-
 bool settings_jwt_equal(const struct settings *a, const struct settings *b)
 {
     return str_eq_secret(a->jwt.terms.secret, b->jwt.terms.secret) &&
@@ -299,8 +290,8 @@ bool settings_jwt_equal(const struct settings *a, const struct settings *b)
            str_eq(a->jwt.terms.issuer, b->jwt.terms.issuer) &&
            str_eq(a->jwt.profile.name, b->jwt.profile.name) &&
            a->jwt.profile.type == b->jwt.profile.type &&
-           lists_equal(a->jwt.profile.capabilities, b->jwt.profile.capabilities) &&
-           lists_equal(a->jwt.topics, b->jwt.topics);
+           str_list_eq(a->jwt.profile.capabilities, b->jwt.profile.capabilities) &&
+           str_list_eq(a->jwt.topics, b->jwt.topics);
 }
 
 /* So that whatever may be sent can be proposed. */

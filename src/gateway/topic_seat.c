@@ -452,16 +452,6 @@ void topic_seat_close(struct topic_seat *seat)
         seat_free(seat);
 }
 
-static bool lists_equal(struct str_list a, struct str_list b)
-{
-    if (a.count != b.count)
-        return false;
-    for (size_t i = 0; i < a.count; i++)
-        if (!str_eq(a.items[i], b.items[i]))
-            return false;
-    return true;
-}
-
 struct str topic_seat_id(const struct topic_seat *seat)
 {
     return seat->identity->id;
@@ -478,7 +468,7 @@ void topic_seat_set_identity(struct topic_seat *seat, struct identity *identity)
         if (room_admit(room->worker, seat->topic, identity)) {
             seat->member.is_ending = true;
             lose(seat, END_REVOKED);
-        } else if (!lists_equal(was->capabilities, identity->capabilities)) {
+        } else if (!str_list_eq(was->capabilities, identity->capabilities)) {
             speaking_renew_rights(&seat->member, identity);
             room_welcome_again(room, seat->member.participant);
         }

@@ -538,16 +538,6 @@ void ws_close_expired(struct worker *worker)
         close_expired(&worker->ws_clients[slot % EXPIRY_LISTS], wall_ms);
 }
 
-static bool lists_equal(struct str_list a, struct str_list b)
-{
-    if (a.count != b.count)
-        return false;
-    for (size_t i = 0; i < a.count; i++)
-        if (!str_eq(a.items[i], b.items[i]))
-            return false;
-    return true;
-}
-
 static void change_identity(struct ws_client *client, struct identity *identity)
 {
     const struct identity *was = client->identity;
@@ -565,7 +555,7 @@ static void change_identity(struct ws_client *client, struct identity *identity)
     if (was == identity)
         return;
     if (was->type != identity->type ||
-        !lists_equal(was->capabilities, identity->capabilities)) {
+        !str_list_eq(was->capabilities, identity->capabilities)) {
         speaking_renew_rights(&client->member, identity);
         room_welcome_again(room, client->member.participant);
     }

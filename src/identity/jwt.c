@@ -117,21 +117,6 @@ static bool read_time(const struct json *claim, uint64_t *ret_ms)
     return true;
 }
 
-/* One text, or a list of them (RFC 7519 4.1.3). */
-static bool is_audience(const struct json *claim, struct str audience)
-{
-    if (!claim)
-        return false;
-    if (claim->type == JSON_STRING)
-        return str_eq(claim->text, audience);
-    if (claim->type != JSON_ARRAY)
-        return false;
-    JSON_FOREACH(item, claim)
-        if (item->type == JSON_STRING && str_eq(item->text, audience))
-            return true;
-    return false;
-}
-
 /* Must have come: `nbf` and `iat`, where there is one. */
 static bool has_come(const struct json *claim, uint64_t wall_ms)
 {
@@ -164,7 +149,7 @@ static enum err check_claims(const struct json *claims, const struct jwt_terms *
 
     if (err)
         return err;
-    if (!is_audience(json_find(claims, S("aud")), terms->audience))
+    if (!json_says(json_find(claims, S("aud")), terms->audience)) /* RFC 7519 4.1.3 */
         return refuse(ret_why, "The JWT is not for this gateway (aud).");
     if (terms->issuer.len &&
         !str_eq(json_text(json_find(claims, S("iss"))), terms->issuer))

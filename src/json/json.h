@@ -50,6 +50,9 @@ const struct json *json_find(const struct json *json, struct str key);
 /* What a string says; "" for anything else, NULL included. */
 struct str json_text(const struct json *json);
 
+/* One text, or a list of them: is `wanted` one? NULL says nothing. */
+bool json_says(const struct json *json, struct str wanted);
+
 #define JSON_FOREACH(var, parent) \
     for (const struct json *var = (parent)->first; var; var = var->next)
 
@@ -61,6 +64,7 @@ struct str_list {
 
 /* A copy in the arena; empty if that has no room for it. */
 struct str_list str_list_copy(struct str_list list, struct arena *arena);
+bool str_list_eq(struct str_list a, struct str_list b);
 
 enum json_need { JSON_OPTIONAL, JSON_REQUIRED };
 enum json_kind { JSON_AS_STR, JSON_AS_BOOL, JSON_AS_U64, JSON_AS_STR_LIST, JSON_AS_JSON };

@@ -126,3 +126,12 @@ struct str_list str_list_copy(struct str_list list, struct arena *arena)
     }
     return (struct str_list){ items, list.count };
 }
+
+bool str_list_eq(struct str_list a, struct str_list b)
+{
+    bool are_equal = a.count == b.count;
+
+    for (size_t i = 0; i < a.count && are_equal; i++)
+        are_equal = str_eq(a.items[i], b.items[i]);
+    return are_equal;
+}

@@ -249,3 +249,17 @@ struct str json_text(const struct json *json)
 {
     return json && json->type == JSON_STRING ? json->text : S("");
 }
+
+bool json_says(const struct json *json, struct str wanted)
+{
+    if (!json)
+        return false;
+    if (json->type == JSON_STRING)
+        return str_eq(json->text, wanted);
+    if (json->type != JSON_ARRAY)
+        return false;
+    JSON_FOREACH(item, json)
+        if (item->type == JSON_STRING && str_eq(item->text, wanted))
+            return true;
+    return false;
+}
