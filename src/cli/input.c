@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -127,4 +129,22 @@ int cli_read_timeout(const char *text, uint64_t max_ms, uint64_t *ret_ms)
                CLI_USAGE;
     *ret_ms = ms;
     return CLI_OK;
+}
+
+bool cli_can_ask(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+bool cli_ask(const char *question)
+{
+    char line[16] = "";
+    struct str word;
+
+    (void)tcflush(STDIN_FILENO, TCIFLUSH);
+    fprintf(stderr, "%s [y/N] ", question);
+    if (!fgets(line, sizeof(line), stdin))
+        return false;
+    word = str_trim(str_slice(str_of(line), 0, str_find(str_of(line), '\n', 0)));
+    return str_ieq(word, S("y")) || str_ieq(word, S("yes"));
 }

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 
 /* The whole of a file; "-" is standard input. */
@@ -27,3 +29,9 @@ bool cli_read_duration(struct str text, uint64_t *ret_ms);
 
 /* The value of --timeout, above 0 and up to `max_ms`; NULL leaves *ret_ms as it is. */
 int cli_read_timeout(const char *text, uint64_t max_ms, uint64_t *ret_ms);
+
+/* Whether there is somebody at a terminal. */
+bool cli_can_ask(void);
+
+/* Puts "QUESTION [y/N] " to him. What was typed before is no answer. */
+bool cli_ask(const char *question);

@@ -338,28 +338,21 @@ static int replace_file(const char *path, struct str text, mode_t mode)
 
 /* --- asking --- */
 
-static bool says_yes(const char *path)
-{
-    char line[16] = "";
-
-    fprintf(stderr, "Write this to %s? [y/N] ", path);
-    if (!fgets(line, sizeof(line), stdin))
-        return false;
-    return line[0] == 'y' || line[0] == 'Y';
-}
-
 static int ask(const char *path, struct str before, struct str after, bool is_sure)
 {
     CLEANUP(buf_done) struct buf diff;
+    CLEANUP(buf_done) struct buf question;
 
     buf_init(&diff, (size_t)FILE_BYTES);
+    buf_init(&question, PATH_BYTES + 32);
     mcp_install_put_diff(&diff, before, after);
     fprintf(stderr, "%s:\n" STR_FMT, path, STR_ARG(buf_str(&diff)));
     if (is_sure)
         return CLI_OK;
-    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+    if (!cli_can_ask())
         return cli_fail("nothing was written: say --yes where nobody can be asked");
-    return says_yes(path) ? CLI_OK : cli_fail("nothing was written");
+    buf_putf(&question, "Write this to %s?", path);
+    return cli_ask(buf_cstr(&question)) ? CLI_OK : cli_fail("nothing was written");
 }
 
 /* What cannot be written is shown, for somebody to paste. */

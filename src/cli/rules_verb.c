@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/plain.h"
 #include "cli/cell.h"
+#include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/rules_room.h"
 
@@ -148,19 +148,13 @@ struct str rules_refused_state(const struct moot_outcome *outcome, struct arena 
 
 bool rules_ask(struct str shown, const char *question, bool is_sure)
 {
-    char line[16] = "";
-    struct str word;
     struct buf out;
 
-    if (is_sure || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+    if (is_sure || !cli_can_ask())
         return true;
     buf_init(&out, SHOWN_BYTES);
     rules_put_wrapped(&out, shown, progress_columns(STDERR_FILENO));
-    (void)tcflush(STDIN_FILENO, TCIFLUSH); /* what was typed before is no answer */
-    fprintf(stderr, "%s%s [y/N] ", buf_cstr(&out), question);
+    fputs(buf_cstr(&out), stderr);
     buf_done(&out);
-    if (!fgets(line, sizeof(line), stdin))
-        return false;
-    word = str_trim(str_slice(str_of(line), 0, str_find(str_of(line), '\n', 0)));
-    return str_ieq(word, S("y")) || str_ieq(word, S("yes"));
+    return cli_ask(question);
 }

@@ -15,6 +15,7 @@
 #include "base/plain.h"
 #include "base/xalloc.h"
 #include "bridge/plan.h"
+#include "cli/input.h"
 #include "cli/server_options.h"
 #include "crypto/crypto.h"
 
@@ -151,16 +152,6 @@ static int remember(const char *path, struct str digest)
 
 /* --- asking --- */
 
-static bool says_yes(void)
-{
-    char line[16] = "";
-
-    fputs("Start this? [y/N] ", stderr);
-    if (!fgets(line, sizeof(line), stdin))
-        return false;
-    return line[0] == 'y' || line[0] == 'Y';
-}
-
 static int ask(const struct server_spec *spec)
 {
     CLEANUP(buf_done) struct buf out;
@@ -170,11 +161,11 @@ static int ask(const struct server_spec *spec)
     code = put_explanation(&out, spec);
     if (code)
         return code;
-    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+    if (!cli_can_ask())
         return cli_fail("this command is used for the first time: look at it with "
                         "--explain, then say --yes");
     fprintf(stderr, STR_FMT "\n", STR_ARG(buf_str(&out)));
-    return says_yes() ? CLI_OK : cli_fail("not started");
+    return cli_ask("Start this?") ? CLI_OK : cli_fail("not started");
 }
 
 int server_options_approve(const struct server_options *options,
