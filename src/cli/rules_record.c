@@ -184,7 +184,7 @@ static int replay(struct replaying *r, struct audit_source *source,
     if (!err)
         err = audit_source_records(source, query, on_envelope, r);
     if (!err)
-        history_end(r->history);
+        (void)history_end(r->history, SIZE_MAX);
     return err ? audit_source_fail(source) : CLI_OK;
 }
 

@@ -35,6 +35,7 @@ struct history {
     struct map people, proposals;
     struct link by_age;
     size_t count;
+    size_t bytes; /* of keys and envelopes */
     struct arena scratch;
 };
 
@@ -55,6 +56,7 @@ static void drop(struct history *h, struct pending *p)
     (void)map_remove(&h->proposals, p->key);
     list_remove(&p->link);
     h->count--;
+    h->bytes -= p->key.len + p->envelope.len;
     free(p->approver_text);
     free(p->user_text);
     free(p);
@@ -159,9 +161,20 @@ static char *put_text(char *at, struct str text, struct str *ret)
     return at + text.len;
 }
 
+static void make_room(struct history *h, size_t bytes, uint64_t at_ms)
+{
+    while (h->count >= HISTORY_PROPOSALS || h->bytes + bytes > HISTORY_BYTES) {
+        struct pending *oldest = LIST_FIRST(&h->by_age, struct pending, link);
+
+        if (!oldest)
+            return;
+        tell_rest(h, oldest, at_ms);
+        drop(h, oldest);
+    }
+}
+
 static void add_proposal(struct history *h, const struct history_heard *heard)
 {
-    struct pending *oldest = LIST_FIRST(&h->by_age, struct pending, link);
     struct pending *p;
     struct buf key;
 
@@ -172,10 +185,7 @@ static void add_proposal(struct history *h, const struct history_heard *heard)
         !map_find(&h->proposals, buf_str(&key))) {
         char *at;
 
-        if (h->count >= HISTORY_PROPOSALS && oldest) {
-            tell_rest(h, oldest, heard->at_ms);
-            drop(h, oldest);
-        }
+        make_room(h, key.len + heard->text.len, heard->at_ms);
         p = xcalloc(1, sizeof(*p) + key.len + heard->text.len);
         at = put_text(p->text, buf_str(&key), &p->key);
         (void)put_text(at, heard->text, &p->envelope);
@@ -185,6 +195,7 @@ static void add_proposal(struct history *h, const struct history_heard *heard)
         list_append(&h->by_age, &p->link);
         map_set(&h->proposals, p->key, p);
         h->count++;
+        h->bytes += p->key.len + p->envelope.len;
     }
     buf_done(&key);
 }
@@ -328,12 +339,13 @@ void history_forget(struct history *h, struct str topic, struct str id)
         drop(h, p);
 }
 
-void history_end(struct history *h)
+bool history_end(struct history *h, size_t most)
 {
     struct pending *p;
 
-    LIST_FOREACH(p, &h->by_age, link) {
+    while (most-- && (p = LIST_FIRST(&h->by_age, struct pending, link))) {
         tell_rest(h, p, p->at_ms);
         drop(h, p);
     }
+    return list_is_empty(&h->by_age);
 }

@@ -18,7 +18,13 @@
 
 #include "rules/learner.h"
 
-enum { HISTORY_PROPOSALS = 4096, HISTORY_ENVELOPE = 64 << 10 };
+/* Of those that are open: at most so many, and so much of them; then the oldest are
+ * pushed out. Longer envelopes are not looked at. */
+enum {
+    HISTORY_PROPOSALS = 4096,
+    HISTORY_BYTES = 64 << 20,
+    HISTORY_ENVELOPE = 64 << 10,
+};
 
 /* An envelope that was admitted; the text in slash spelling. */
 struct history_heard {
@@ -47,5 +53,6 @@ void history_hear(struct history *history, const struct history_heard *heard);
 /* It is over, and nothing is told of it. */
 void history_forget(struct history *history, struct str topic, struct str id);
 
-/* No more comes: tells of those that are open. */
-void history_end(struct history *history);
+/* No more comes: tells of those that are open, the oldest first and at most so many, for
+ * each is read. False: there are more. */
+bool history_end(struct history *history, size_t most);

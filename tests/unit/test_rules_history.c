@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <string.h>
 
 #include "harness.h"
 #include "rules/history.h"
@@ -17,6 +18,11 @@ static void on_decided(void *user, const struct decision *d)
     t->len += (size_t)snprintf(t->text + t->len, sizeof(t->text) - t->len,
                                "%.*s=%c%c%.*s ", STR_ARG(d->id), "arcn"[d->verdict],
                                "posr"[d->origin], STR_ARG(d->by));
+}
+
+static void count_told(void *user, const struct decision *d [[maybe_unused]])
+{
+    *(uint64_t *)user += 1;
 }
 
 struct line {
@@ -125,7 +131,7 @@ TEST(how_a_proposal_ended_is_told)
         history_person(h, S("robot"), false);
         for (size_t i = 0; i < 4 && c->lines[i].from; i++)
             hear(h, &c->lines[i], 1000 * i);
-        history_end(h);
+        CHECK(history_end(h, SIZE_MAX));
         CHECK_STR(str_of(told.text), str_of(c->told));
         history_free(h);
     }
@@ -157,5 +163,32 @@ TEST(memory_of_open_proposals_is_bounded)
         hear(h, &(struct line){ "bot", PROPOSAL, id, "", NULL, NULL }, (uint64_t)i);
     }
     CHECK_STR(str_of(told.text), S("p0=no p1=no "));
+    history_free(h);
+}
+
+/* Few long ones fill it as well: the oldest are told of, and make room. */
+TEST(what_is_open_is_bounded_in_bytes)
+{
+    enum { LONG = 60 << 10, COUNT_OF = HISTORY_BYTES / LONG + 20 };
+    static char arguments[LONG + 64];
+    uint64_t told = 0;
+    struct history *h;
+
+    memset(arguments, 'x', sizeof(arguments) - 1);
+    memcpy(arguments, "{\"a\":\"", 6);
+    memcpy(arguments + LONG, "\"}", 3);
+    h = history_new(&(struct history_listener){ count_told, &told });
+    for (int i = 0; i < COUNT_OF; i++) {
+        char id[32];
+
+        (void)snprintf(id, sizeof(id), "p%d", i);
+        hear(h, &(struct line){ "bot", PROPOSAL, id, "", arguments, NULL }, 1);
+    }
+    CHECK(told >= 15 && told < 40);
+    told = 0;
+    CHECK(!history_end(h, 7));
+    CHECK_INT(told, 7);
+    CHECK(history_end(h, SIZE_MAX));
+    CHECK(told > COUNT_OF - 40 && told <= COUNT_OF - 15);
     history_free(h);
 }
