@@ -20,48 +20,16 @@ static enum err not_such(const struct command_reading *r, struct str field, enum
     return ERR_MALFORMED_ENVELOPE;
 }
 
-/* The object with the topic in it where that is left out: whoever speaks in a room need
- * not name it. NULL: it is too large. */
-static const struct json *with_topic(const struct command_reading *r,
-                                     const struct json *object)
-{
-    const struct json *named = json_find(object, S("topic"));
-    bool is_named = named && !(named->type == JSON_STRING && named->text.len == 0);
-    struct json *nodes, *copy;
-    size_t count = 1;
-
-    if (object->type != JSON_OBJECT || is_named)
-        return object;
-    nodes = arena_alloc(r->arena, (object->count + 2) * sizeof(*nodes));
-    if (!nodes)
-        return NULL;
-    nodes[0] = (struct json){
-        .type = JSON_STRING, .key = S("topic"), .text = r->topic, .raw = object->raw
-    };
-    JSON_FOREACH(member, object) {
-        if (member == named)
-            continue;
-        nodes[count] = *member;
-        nodes[count - 1].next = &nodes[count];
-        nodes[count++].next = NULL;
-    }
-    copy = &nodes[count];
-    *copy = *object;
-    copy->first = nodes;
-    copy->count = count;
-    return copy;
-}
-
 static enum err read_whole(const struct command_reading *r, struct rule_change *ret)
 {
-    const struct json *object = with_topic(r, r->fields->rule);
+    const struct json *object = r->fields->rule;
     struct rule *rule = arena_alloc(r->arena, sizeof(*rule));
     struct rule_problem wrong = {};
     enum err err;
 
-    if (!object || !rule)
+    if (!rule)
         return command_too_much(r->problem);
-    err = rule_read(object, r->env->payload.text, r->arena, rule, &wrong);
+    err = rule_read_in(r->topic, object, r->env->payload.text, r->arena, rule, &wrong);
     if (err)
         return not_such(r, field_rule, err, &wrong);
     if (!json_find(object, S("budget")))

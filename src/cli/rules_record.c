@@ -9,8 +9,9 @@
 #include "cli/progress.h"
 #include "cli/rules.h"
 #include "config/document.h"
+#include "gateway/rules_hearing.h"
 
-enum { BODY_BYTES = 1 << 20, SCRATCH_BYTES = 16 << 20, MESSAGE_BYTES = 1024 };
+enum { SCRATCH_BYTES = 16 << 20, MESSAGE_BYTES = 1024 };
 
 /* --- the file --- */
 
@@ -136,40 +137,13 @@ static void tick(struct replaying *r)
         progress_tell(&r->progress, 0, 0, r->seen.records);
 }
 
-/* Who connects says what stands behind him. */
-static bool on_connect(void *user, const struct audit_record *record)
-{
-    struct replaying *r = user;
-    const struct json *body;
-    struct str type;
-
-    tick(r);
-    if (!record->body.ptr || record->body.len > BODY_BYTES)
-        return true;
-    arena_reset(&r->scratch);
-    if (json_parse(record->body, &r->scratch, &body, NULL))
-        return true;
-    type = json_text(json_find(body, S("type")));
-    if (type.len)
-        history_person(r->history, record->participant, str_eq(type, S("human")));
-    return true;
-}
-
-static bool on_envelope(void *user, const struct audit_record *record)
+static bool on_record(void *user, const struct audit_record *record)
 {
     struct replaying *r = user;
 
     tick(r);
-    r->seen.removed += audit_body_is_removed(record);
-    history_hear(r->history, &(struct history_heard){
-                                 .at_ms = record->at_ms,
-                                 .topic = record->topic,
-                                 .from = record->participant,
-                                 .kind = record->kind,
-                                 .id = record->id,
-                                 .correlation = record->correlation,
-                                 .text = record->body,
-                             });
+    r->seen.removed += record->event == AUDIT_ENVELOPE && audit_body_is_removed(record);
+    rules_hear(r->history, record, &r->scratch);
     return true;
 }
 
@@ -179,10 +153,10 @@ static int replay(struct replaying *r, struct audit_source *source,
     struct audit_query people = { .event = S("connect"),
                                   .topic = query->topic,
                                   .order = AUDIT_OLDEST_FIRST };
-    enum err err = audit_source_records(source, &people, on_connect, r);
+    enum err err = audit_source_records(source, &people, on_record, r);
 
     if (!err)
-        err = audit_source_records(source, query, on_envelope, r);
+        err = audit_source_records(source, query, on_record, r);
     if (!err)
         (void)history_end(r->history, SIZE_MAX);
     return err ? audit_source_fail(source) : CLI_OK;

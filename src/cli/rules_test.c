@@ -9,8 +9,9 @@
 #include "base/plain.h"
 #include "base/xalloc.h"
 #include "cli/rules_room.h"
+#include "rules/tally.h"
 
-enum { OUT_BYTES = 64 << 20, RULES_BYTES = 256 << 20, SHOWN = 20 };
+enum { OUT_BYTES = 64 << 20, RULES_BYTES = 256 << 20 };
 
 struct test_options {
     struct rules_record record;
@@ -25,49 +26,11 @@ static const struct cli_option options[] = {
 };
 /* clang-format on */
 
-/* A proposal that a rule would have approved, and a person did not. */
-struct wrong {
-    char *id, *by;
-    uint64_t at_ms;
-    bool is_corrected;
-};
-
-/* What became of the proposals that one rule covers. */
-struct tally {
-    uint64_t approved, rejected, corrected, others, undecided;
-    struct wrong wrongs[SHOWN]; /* the first ones */
-    size_t wrong_count;
-};
-
 struct testing {
     const struct rule_list *rules;
-    struct tally *tallies; /* one for each rule */
+    struct rule_tally *tallies; /* one for each rule */
     uint64_t proposals, covered, wrong;
 };
-
-static void keep_wrong(struct tally *t, const struct decision *d)
-{
-    if (t->wrong_count < SHOWN)
-        t->wrongs[t->wrong_count++] =
-            (struct wrong){ .id = str_dup(d->id),
-                            .by = str_dup(d->by),
-                            .at_ms = d->at_ms,
-                            .is_corrected = d->verdict == DECISION_CORRECTED };
-}
-
-static void count(struct tally *t, const struct decision *d)
-{
-    if (d->verdict == DECISION_NOTHING) {
-        t->undecided++;
-    } else if (d->origin != DECIDED_BY_PERSON) {
-        t->others++;
-    } else if (d->verdict == DECISION_APPROVED) {
-        t->approved++;
-    } else {
-        *(d->verdict == DECISION_REJECTED ? &t->rejected : &t->corrected) += 1;
-        keep_wrong(t, d);
-    }
-}
 
 static void on_decided(void *user, const struct decision *d)
 {
@@ -75,20 +38,15 @@ static void on_decided(void *user, const struct decision *d)
     bool is_covered = false;
 
     t->proposals++;
-    for (size_t i = 0; i < t->rules->count; i++) {
-        if (!rule_covers(&t->rules->items[i], &d->proposal, NULL))
-            continue;
-        is_covered = true;
-        count(&t->tallies[i], d);
-    }
+    for (size_t i = 0; i < t->rules->count; i++)
+        is_covered |= rule_tally_note(&t->tallies[i], &t->rules->items[i], d);
     t->covered += is_covered;
-    t->wrong += is_covered && d->origin == DECIDED_BY_PERSON &&
-                (d->verdict == DECISION_REJECTED || d->verdict == DECISION_CORRECTED);
+    t->wrong += is_covered && decision_is_against(d);
 }
 
 /* --- what is shown --- */
 
-static void put_wrong(struct buf *out, const struct wrong *wrong)
+static void put_wrong(struct buf *out, const struct rule_wrong *wrong)
 {
     char time[CLOCK_TEXT];
 
@@ -102,7 +60,8 @@ static void put_wrong(struct buf *out, const struct wrong *wrong)
     buf_putc(out, '\n');
 }
 
-static void put_tally(struct buf *out, const struct rule *rule, const struct tally *t)
+static void put_tally(struct buf *out, const struct rule *rule,
+                      const struct rule_tally *t)
 {
     uint64_t wrong = t->rejected + t->corrected;
     uint64_t covered = t->approved + wrong + t->others + t->undecided;
@@ -137,15 +96,11 @@ static void put_text(struct buf *out, const struct testing *t)
 }
 
 static void put_json_tally(struct json_writer *w, const struct rule *rule,
-                           const struct tally *t)
+                           const struct rule_tally *t)
 {
     json_object_open(w);
     json_put_str(w, S("id"), rule->id);
-    json_put_uint(w, S("approved"), t->approved);
-    json_put_uint(w, S("rejected"), t->rejected);
-    json_put_uint(w, S("corrected"), t->corrected);
-    json_put_uint(w, S("by_others"), t->others);
-    json_put_uint(w, S("undecided"), t->undecided);
+    rule_tally_put(t, w);
     json_key(w, S("false"));
     json_array_open(w);
     for (size_t i = 0; i < t->wrong_count; i++)
@@ -177,10 +132,7 @@ static void put_json(struct buf *out, const struct testing *t)
 static void free_tallies(struct testing *t)
 {
     for (size_t i = 0; i < t->rules->count; i++)
-        for (size_t k = 0; k < t->tallies[i].wrong_count; k++) {
-            free(t->tallies[i].wrongs[k].id);
-            free(t->tallies[i].wrongs[k].by);
-        }
+        rule_tally_done(&t->tallies[i]);
     free(t->tallies);
 }
 

@@ -118,6 +118,12 @@ enum err rule_state_parse(struct str name, enum rule_state *ret); /* ERR_INVALID
 enum err rule_read(const struct json *object, struct str base, struct arena *arena,
                    struct rule *ret, struct rule_problem *problem);
 
+/* The same where a topic is spoken of: the rule need not name it, and may name another,
+ * which is for the caller to refuse. */
+enum err rule_read_in(struct str topic, const struct json *object, struct str base,
+                      struct arena *arena, struct rule *ret,
+                      struct rule_problem *problem);
+
 /* {"rules":[…]}: of a file, or of the wire. All is copied into the arena. ERR_INVALID,
  * ERR_TOO_BIG, ERR_UTF8, ERR_TOO_DEEP. */
 enum err rules_read(struct str text, struct arena *arena, struct rule_list *ret,

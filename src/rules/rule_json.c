@@ -202,6 +202,45 @@ enum err rule_read(const struct json *object, struct str base, struct arena *are
     return err;
 }
 
+/* The object with the topic in it where that is left out. NULL: it is too large. */
+static const struct json *with_topic(struct str topic, const struct json *object,
+                                     struct arena *arena)
+{
+    const struct json *named = json_find(object, S("topic"));
+    bool is_named = named && !(named->type == JSON_STRING && named->text.len == 0);
+    struct json *nodes, *copy;
+    size_t count = 1;
+
+    if (object->type != JSON_OBJECT || is_named)
+        return object;
+    nodes = arena_alloc(arena, (object->count + 2) * sizeof(*nodes));
+    if (!nodes)
+        return NULL;
+    nodes[0] = (struct json){
+        .type = JSON_STRING, .key = S("topic"), .text = topic, .raw = object->raw
+    };
+    JSON_FOREACH(member, object) {
+        if (member == named)
+            continue;
+        nodes[count] = *member;
+        nodes[count - 1].next = &nodes[count];
+        nodes[count++].next = NULL;
+    }
+    copy = &nodes[count];
+    *copy = *object;
+    copy->first = nodes;
+    copy->count = count;
+    return copy;
+}
+
+enum err rule_read_in(struct str topic, const struct json *object, struct str base,
+                      struct arena *arena, struct rule *ret, struct rule_problem *problem)
+{
+    const struct json *whole = with_topic(topic, object, arena);
+
+    return whole ? rule_read(whole, base, arena, ret, problem) : ERR_TOO_BIG;
+}
+
 struct said_rules {
     const struct json *rules;
 };
