@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "audit/query.h"
 
+#include "base/cleanup.h"
+#include "base/clock.h"
+
 enum err audit_terms_parse(struct str text, struct audit_terms *ret)
 {
     char space[AUDIT_WORD_BYTES];
@@ -20,6 +23,43 @@ enum err audit_terms_parse(struct str text, struct audit_terms *ret)
         ret->count++;
     }
     return ret->count ? OK : ERR_INVALID;
+}
+
+/* "15m": how long ago. */
+static enum err read_ago(struct str text, uint64_t now_ms, uint64_t *ret)
+{
+    static const struct {
+        char unit;
+        uint64_t ms;
+    } units[] = {
+        { 's', 1000 },     { 'm', 60000 },     { 'h', 3600000 },
+        { 'd', 86400000 }, { 'w', 604800000 },
+    };
+    struct str digits = str_slice(text, 0, text.len ? text.len - 1 : 0);
+    uint64_t count;
+
+    if (str_to_u64(digits, 1000000, &count))
+        return ERR_INVALID;
+    for (size_t i = 0; i < COUNT(units); i++) {
+        uint64_t ago = count * units[i].ms;
+
+        if (text.ptr[digits.len] != units[i].unit)
+            continue;
+        *ret = now_ms > ago ? now_ms - ago : 1;
+        return OK;
+    }
+    return ERR_INVALID;
+}
+
+enum err audit_time_parse(struct str text, uint64_t now_ms, uint64_t *ret)
+{
+    if (read_ago(text, now_ms, ret) == OK)
+        return OK;
+    if (clock_parse(text, ret))
+        return ERR_INVALID;
+    if (*ret == 0)
+        *ret = 1; /* 0 is no bound */
+    return OK;
 }
 
 static bool term_fits(const struct audit_term *term, struct str word)

@@ -44,6 +44,10 @@ struct audit_terms {
 
 enum err audit_terms_parse(struct str text, struct audit_terms *ret);
 
+/* "2026-11-15T18:00:00Z", or how long ago: "90s", "15m", "2h", "3d", "1w". Never 0, which
+ * is no bound. ERR_INVALID. */
+enum err audit_time_parse(struct str text, uint64_t now_ms, uint64_t *ret);
+
 /* Does the record itself fit? For what no index covers; `thread` and the cursor are not
  * looked at. */
 bool audit_query_fits(const struct audit_query *query, const struct audit_record *record);

@@ -53,54 +53,21 @@ static struct store *store_of(const struct question *q)
 
 /* --- parameters: each returns what is wrong with it, or NULL --- */
 
-/* "15m": how long ago. */
-static enum err read_ago(struct str text, uint64_t now_ms, uint64_t *ret)
-{
-    static const struct {
-        char unit;
-        uint64_t ms;
-    } units[] = {
-        { 's', 1000 },     { 'm', 60000 },     { 'h', 3600000 },
-        { 'd', 86400000 }, { 'w', 604800000 },
-    };
-    struct str digits = str_slice(text, 0, text.len ? text.len - 1 : 0);
-    uint64_t count;
-
-    if (str_to_u64(digits, 1000000, &count))
-        return ERR_INVALID;
-    for (size_t i = 0; i < COUNT(units); i++) {
-        uint64_t ago = count * units[i].ms;
-
-        if (text.ptr[digits.len] != units[i].unit)
-            continue;
-        *ret = now_ms > ago ? now_ms - ago : 1;
-        return OK;
-    }
-    return ERR_INVALID;
-}
-
-static enum err read_time(const struct question *q, struct str text, uint64_t *ret)
-{
-    if (read_ago(text, q->now_ms, ret) == OK)
-        return OK;
-    if (clock_parse(text, ret))
-        return ERR_INVALID;
-    if (*ret == 0)
-        *ret = 1; /* 0 is no bound */
-    return OK;
-}
-
 #define TIME_HINT \
     "is a time as 2026-11-15T18:00:00Z, or how long ago: 90s, 15m, 2h, 3d, 1w."
 
 static const char *set_since(struct question *q, struct str value)
 {
-    return read_time(q, value, &q->read.query.since_ms) ? "`since` " TIME_HINT : NULL;
+    return audit_time_parse(value, q->now_ms, &q->read.query.since_ms)
+               ? "`since` " TIME_HINT
+               : NULL;
 }
 
 static const char *set_until(struct question *q, struct str value)
 {
-    return read_time(q, value, &q->read.query.until_ms) ? "`until` " TIME_HINT : NULL;
+    return audit_time_parse(value, q->now_ms, &q->read.query.until_ms)
+               ? "`until` " TIME_HINT
+               : NULL;
 }
 
 static const char *set_event(struct question *q, struct str value)
