@@ -251,6 +251,41 @@ static void on_gone(void *user)
         question_free(q);
 }
 
+static void break_stream(struct question *q)
+{
+    exchange_stream_break(q->x);
+    question_free(q);
+}
+
+/* Whoever asked may have gone since, or may no longer see it; and it must have been read.
+ * NULL: that was answered, and is over. */
+static struct question *take_back(struct store_read *read)
+{
+    struct question *q = CONTAINER_OF(read, struct question, read);
+    const char *why;
+    enum err err;
+
+    q->is_reading = false;
+    if (!exchange_resume(q->x)) {
+        question_free(q);
+        return NULL;
+    }
+    err = auth_again(q->x, &why);
+    if (!err && read->err) {
+        err = ERR_UNAVAILABLE;
+        why = "The record cannot be read now.";
+    }
+    if (!err)
+        return q;
+    if (q->has_begun) {
+        break_stream(q);
+    } else {
+        exchange_fail(q->x, err, "%s", why);
+        question_free(q);
+    }
+    return NULL;
+}
+
 static void count_taken(struct question *q)
 {
     if (q->has_limit)
@@ -299,22 +334,13 @@ static void answer_page(struct question *q)
 
 static void on_page(struct store_read *read)
 {
-    struct question *q = CONTAINER_OF(read, struct question, read);
-    struct exchange *x = q->x;
+    struct question *q = take_back(read);
 
-    q->is_reading = false;
-    if (!exchange_resume(x)) {
-        question_free(q);
+    if (!q)
         return;
-    }
-    if (read->err) {
-        exchange_fail(x, ERR_UNAVAILABLE, "The record cannot be read now.");
-        question_free(q);
-        return;
-    }
     put_page(q);
     count_taken(q);
-    if (wants_more(q) && q->out.len < STORE_PAGE_BYTES && !exchange_is_abandoned(x)) {
+    if (wants_more(q) && q->out.len < STORE_PAGE_BYTES && !exchange_is_abandoned(q->x)) {
         go_on(q);
         return;
     }
@@ -345,12 +371,6 @@ static void end_stream(struct question *q)
     question_free(q);
 }
 
-static void break_stream(struct question *q)
-{
-    exchange_stream_break(q->x);
-    question_free(q);
-}
-
 static void on_sent(void *user);
 
 static void begin_stream(struct question *q)
@@ -368,35 +388,22 @@ static void begin_stream(struct question *q)
 
 static void on_piece(struct store_read *read)
 {
-    struct question *q = CONTAINER_OF(read, struct question, read);
-    struct exchange *x = q->x;
+    struct question *q = take_back(read);
 
-    q->is_reading = false;
-    if (!exchange_resume(x)) {
-        question_free(q);
+    if (!q)
         return;
-    }
-    if (read->err && !q->has_begun) {
-        exchange_fail(x, ERR_UNAVAILABLE, "The record cannot be read now.");
-        question_free(q);
-        return;
-    }
-    if (read->err || !auth_is_in_force(x->worker, x->identity)) {
-        break_stream(q);
-        return;
-    }
     if (!q->has_begun)
         begin_stream(q);
     count_taken(q);
     put_lines(q);
     if (q->out.len) {
-        exchange_stream_write(x, buf_str(&q->out));
+        exchange_stream_write(q->x, buf_str(&q->out));
         buf_clear(&q->out);
         if (!wants_more(q))
             end_stream(q); /* else it goes on when that has left */
     } else if (!wants_more(q)) {
         end_stream(q);
-    } else if (exchange_is_abandoned(x)) {
+    } else if (exchange_is_abandoned(q->x)) {
         break_stream(q);
     } else {
         go_on(q);

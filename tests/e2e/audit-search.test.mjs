@@ -8,15 +8,16 @@ import net from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { envelope, expect, startGateway, within } from './gateway.mjs';
+import { envelope, expect, person, startGateway, within } from './gateway.mjs';
 import { converse, questions, speakers } from './questions.mjs';
 
+const auditor = (isAdmin) => person('auditor', { admin: isAdmin });
 let gateway;
 let admin;
 
 before(async () => {
     gateway = await startGateway({
-        tokens: speakers,
+        tokens: [...speakers, auditor(true)],
         topics: { defaults: { audit: 'required', loop_guard: 'off' } },
         limits: { rate_messages: 0, rate_bytes: 0 },
     });
@@ -201,6 +202,34 @@ test('fifty thousand records stream, in order and whole', async (t) => {
         assert.doesNotMatch(head, /chunked|Content-Length/i);
         assert.equal(lines(body).length, 1200);
     });
+});
+
+test('an export breaks off where the token is no longer an administrator\'s', async () => {
+    const config = JSON.parse(fs.readFileSync(gateway.config, 'utf8'));
+    const put = async (isAdmin) => {
+        fs.writeFileSync(`${gateway.config}.new`, JSON.stringify({ ...config, tokens: [...speakers, auditor(isAdmin)] }));
+        fs.renameSync(`${gateway.config}.new`, gateway.config);
+        assert.equal((await gateway.request('POST /admin/reload', { token: admin })).status, 200);
+    };
+    const begin = async () => {
+        const req = http.get({ host: gateway.host, port: gateway.port, path: '/admin/audit?order=oldest',
+            headers: { Authorization: 'Bearer auditor-token', Accept: 'application/x-ndjson' } });
+        const [res] = await within(once(req, 'response'), 'the answer');
+
+        assert.equal(res.statusCode, 200);
+        return res;
+    };
+    const whole = await begin();
+
+    await put(true);
+    whole.resume();
+    await within(once(whole, 'end'), 'all of it', 60_000);
+    const broken = await begin();
+
+    await put(false);
+    broken.resume();
+    await assert.rejects(within(once(broken, 'end'), 'the end', 60_000), { code: 'ECONNRESET' });
+    assert.equal((await gateway.request('GET /admin/audit', { token: 'auditor-token' })).status, 403);
 });
 
 const memory = () => Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${gateway.pid}/status`, 'utf8'))[1]);
