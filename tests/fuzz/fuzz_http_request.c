@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "http/encoding.h"
 #include "http/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -185,6 +186,15 @@ static void check_accepted(const struct http_request *req, struct str head)
     check_again(req);
 }
 
+/* A coding is accepted only where its header is there. */
+static void check_encodings(const struct http_request *req)
+{
+    bool is_named = http_accepts_encoding(req, S("br"));
+
+    must(!is_named || http_header_find(req, S("Accept-Encoding"), NULL).ptr);
+    must(!http_accepts_encoding(req, S("no coding, this")));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct str text = { (const char *)bytes, size };
@@ -195,8 +205,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
     arena_init(&arena, 4096);
     whole = parse(text, &arena, &req);
-    if (!whole.err)
+    if (!whole.err) {
         check_accepted(&req, str_slice(text, 0, whole.used));
+        check_encodings(&req);
+    }
     for (size_t len = size % step; len < size; len += step)
         check_front(text, len, whole);
     if (!whole.err)
