@@ -263,7 +263,9 @@ static enum err lay_out_jwt(struct settings *settings, struct config_problem *pr
     if (jwt->profile.is_admin)
         return config_fail(settings->config, said->profile_mark, problem,
                            "whoever comes with a JWT is no administrator");
-    jwt->terms = (struct jwt_terms){ said->secret, said->audience, said->issuer };
+    jwt->terms = (struct jwt_terms){ .secret = said->secret,
+                                     .audience = said->audience,
+                                     .issuer = said->issuer };
     jwt->topics = list_of(&said->topics);
     probe = (struct identity){ .id = S("anybody"), .topics = jwt->topics };
     if (identity_check(&probe, &why))

@@ -69,21 +69,32 @@ static const struct json *object_of(struct str part, struct arena *arena)
     return json;
 }
 
-static enum err check_header(struct str part, struct arena *arena, const char **ret_why)
+static const struct json *header_of(const struct parts *parts, struct arena *arena,
+                                    const char **ret_why)
 {
-    const struct json *header = object_of(part, arena);
+    const struct json *header = object_of(parts->header, arena);
 
     if (!header)
-        return refuse(ret_why, "The header of the JWT is no JSON object.");
-    if (!str_eq(json_text(json_find(header, S("alg"))), S("HS256")))
-        return refuse(ret_why, "The JWT must be signed with HS256.");
-    if (json_find(header, S("crit")))
-        return refuse(ret_why, "The JWT has critical extensions that are not known.");
-    return OK;
+        *ret_why = "The header of the JWT is no JSON object.";
+    if (!json_find(header, S("crit")))
+        return header;
+    *ret_why = "The JWT has critical extensions that are not known.";
+    return NULL;
 }
 
-static enum err check_signature(const struct parts *parts, struct str secret,
-                                const char **ret_why)
+bool jwt_names_secret(struct str text)
+{
+    CLEANUP(arena_done) struct arena arena;
+    struct parts parts;
+
+    arena_init(&arena, JWT_ARENA);
+    return split(text, &parts) &&
+           str_starts(json_text(json_find(object_of(parts.header, &arena), S("alg"))),
+                      S("HS"));
+}
+
+static enum err check_mac(const struct parts *parts, struct str secret,
+                          const char **ret_why)
 {
     CLEANUP(buf_done) struct buf given;
     uint8_t wanted[SHA256_BYTES];
@@ -96,6 +107,43 @@ static enum err check_signature(const struct parts *parts, struct str secret,
                crypto_equal(given.ptr, wanted, sizeof(wanted));
     crypto_wipe(wanted, sizeof(wanted));
     return is_equal ? OK : refuse(ret_why, "The signature of the JWT does not fit.");
+}
+
+static enum err check_by_secret(const struct parts *parts, struct str secret,
+                                struct arena *arena, const char **ret_why)
+{
+    enum err err = check_mac(parts, secret, ret_why);
+    const struct json *header = err ? NULL : header_of(parts, arena, ret_why);
+
+    if (!header)
+        return ERR_UNAUTHORIZED;
+    if (!str_eq(json_text(json_find(header, S("alg"))), S("HS256")))
+        return refuse(ret_why, "The JWT must be signed with HS256.");
+    return OK;
+}
+
+static enum err check_by_keys(const struct parts *parts, const struct jwks *keys,
+                              struct arena *arena, const char **ret_why)
+{
+    const struct json *header = header_of(parts, arena, ret_why);
+    CLEANUP(buf_done) struct buf bytes;
+    enum err err;
+
+    buf_init(&bytes, JWT_MAX_BYTES);
+    if (!header)
+        return ERR_UNAUTHORIZED;
+    if (base64url_parse(parts->signature, &bytes))
+        return refuse(ret_why, "The signature of the JWT does not fit.");
+    err = jwks_verify(keys, &(struct jwks_signature){
+                                .algorithm = json_text(json_find(header, S("alg"))),
+                                .kid = json_text(json_find(header, S("kid"))),
+                                .text = parts->signed_part,
+                                .signature = buf_str(&bytes) });
+    if (err == ERR_NOT_FOUND)
+        *ret_why = "The JWT is signed with a key that its issuer does not publish.";
+    else if (err)
+        *ret_why = "The signature of the JWT does not fit.";
+    return err;
 }
 
 /* A NumericDate: seconds since 1970, perhaps with a fraction, which is dropped. */
@@ -139,6 +187,23 @@ static enum err check_times(const struct json *claims, uint64_t wall_ms,
     return OK;
 }
 
+/* An ID token is the answer to one question, and made out to who asked. */
+static enum err check_nonce(const struct json *claims, const struct jwt_terms *terms,
+                            const char **ret_why)
+{
+    const struct json *party = json_find(claims, S("azp"));
+    const struct json *audience = json_find(claims, S("aud"));
+    bool has_others = audience && audience->type == JSON_ARRAY && audience->count > 1;
+
+    if (terms->nonce.len == 0)
+        return OK;
+    if (!str_eq_secret(json_text(json_find(claims, S("nonce"))), terms->nonce))
+        return refuse(ret_why, "The JWT belongs to another sign-in (nonce).");
+    if ((party || has_others) && !str_eq(json_text(party), terms->audience))
+        return refuse(ret_why, "The JWT is made out to another client (azp).");
+    return OK;
+}
+
 static enum err check_claims(const struct json *claims, const struct jwt_terms *terms,
                              uint64_t wall_ms, struct jwt_claims *ret,
                              const char **ret_why)
@@ -156,8 +221,18 @@ static enum err check_claims(const struct json *claims, const struct jwt_terms *
         return refuse(ret_why, "The JWT comes from somebody else (iss).");
     if (subject.len == 0)
         return refuse(ret_why, "The JWT must say whose it is (sub).");
-    *ret = (struct jwt_claims){ subject, expires_ms };
-    return OK;
+    err = check_nonce(claims, terms, ret_why);
+    if (!err)
+        *ret = (struct jwt_claims){ subject, expires_ms, claims };
+    return err;
+}
+
+static bool may_verify(const struct jwt_terms *terms)
+{
+    bool has_means = terms->keys ? terms->secret.len == 0 && terms->issuer.len > 0
+                                 : terms->secret.len >= JWT_MIN_SECRET;
+
+    return has_means && terms->audience.len > 0;
 }
 
 enum err jwt_verify(struct str text, const struct jwt_terms *terms, uint64_t wall_ms,
@@ -167,13 +242,14 @@ enum err jwt_verify(struct str text, const struct jwt_terms *terms, uint64_t wal
     struct parts parts;
     enum err err;
 
-    if (terms->secret.len < JWT_MIN_SECRET || terms->audience.len == 0)
+    if (!may_verify(terms))
         return refuse(ret_why, "JWTs are not accepted here.");
     if (!split(text, &parts))
         return refuse(ret_why, "This is no JWT.");
-    err = check_signature(&parts, terms->secret, ret_why);
-    if (!err)
-        err = check_header(parts.header, arena, ret_why);
+    if (terms->keys)
+        err = check_by_keys(&parts, terms->keys, arena, ret_why);
+    else
+        err = check_by_secret(&parts, terms->secret, arena, ret_why);
     if (err)
         return err;
     claims = object_of(parts.claims, arena);

@@ -8,9 +8,10 @@ enum { TEXT = 64 << 10 };
 #define SECRET S("0123456789abcdef0123456789abcdef")
 #define NOW    ((uint64_t)1'800'000'000'000)
 
-static const struct jwt_terms terms = { { "0123456789abcdef0123456789abcdef", 32 },
-                                        { "moot", 4 },
-                                        {} };
+static const struct jwt_terms terms = {
+    .secret = { "0123456789abcdef0123456789abcdef", 32 },
+    .audience = { "moot", 4 },
+};
 
 static void sign(struct str header, struct str claims, struct str secret, struct buf *out)
 {
