@@ -181,6 +181,7 @@ static bool take_endpoints(const struct json *object, struct server_document *re
            take_address(object, S("token_endpoint"), &ret->token_endpoint) &&
            take_address(object, S("registration_endpoint"),
                         &ret->registration_endpoint) &&
+           take_address(object, S("jwks_uri"), &ret->jwks_uri) &&
            ret->authorization_endpoint.len > 0 && ret->token_endpoint.len > 0;
 }
 
@@ -253,6 +254,7 @@ enum err token_document_read(struct str text, struct arena *arena,
         return err;
     if (!take_plain(object, S("access_token"), &document.access_token) ||
         !take_plain(object, S("refresh_token"), &document.refresh_token) ||
+        !take_plain(object, S("id_token"), &document.id_token) ||
         document.access_token.len == 0)
         return bad(ret_why, "it holds no token");
     if (!str_ieq(json_text(json_find(object, S("token_type"))), S("Bearer")))

@@ -42,6 +42,7 @@ struct server_document {
     struct str authorization_endpoint;
     struct str token_endpoint;
     struct str registration_endpoint; /* or "" */
+    struct str jwks_uri;              /* or "" */
     struct str scopes;
     bool has_method[TOKEN_METHODS];
     bool has_s256;            /* PKCE */
@@ -65,6 +66,7 @@ enum err client_document_read(struct str text, struct arena *arena,
 struct token_document {
     struct str access_token;
     struct str refresh_token; /* or "" */
+    struct str id_token;      /* or "" */
     struct str scope;         /* "": what was asked for */
     uint64_t lasts_s;         /* UINT64_MAX: it was not said */
 };

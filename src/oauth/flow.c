@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "crypto/crypto.h"
+#include "oauth/ask.h"
 #include "oauth/oauth_priv.h"
 #include "oauth/request.h"
 
@@ -49,46 +50,19 @@ static void on_bytes(void *user, struct str bytes)
     buf_put(&o->answer, bytes);
 }
 
-/* What the operator named may be anywhere; what others name may not. */
-static enum fetch_reach reach_of(const struct oauth *o, struct str url)
-{
-    struct uri uri;
-
-    if (!uri_parse(url, &uri) && uri_is_same_origin(&uri, &o->server))
-        return FETCH_ANYWHERE;
-    return uri_is_loopback(&o->server) ? FETCH_LOCAL : FETCH_PUBLIC;
-}
-
-struct message {
-    struct str type; /* of the body; "": a GET without one */
-    struct str body;
-    const char *field; /* one more, or NULL */
-};
-
-static void ask(struct oauth *o, enum oauth_step step, struct str url,
-                const struct message *message)
+static void ask(struct oauth *o, enum oauth_step step,
+                const struct oauth_message *message)
 {
     static const struct fetch_ops ops = { on_head, on_bytes, on_answer };
-    const char *fields[3] = { "Accept: application/json" };
-    struct fetch_order order = { .method = message->type.len ? "POST" : "GET",
-                                 .fields = fields,
-                                 .field_count = 1,
-                                 .body = message->body,
-                                 .reach = reach_of(o, url),
-                                 .uses_proxies = true,
-                                 .timeout_ms = OAUTH_CALL_MS,
-                                 .max_answer = OAUTH_MAX_ANSWER };
-    CLEANUP(xfreep) char *address = str_dup(url);
 
-    if (message->type.len)
-        fields[order.field_count++] = message->type.ptr;
-    if (message->field)
-        fields[order.field_count++] = message->field;
-    order.url = address;
     o->step = step;
     o->status = 0;
     buf_clear(&o->answer);
-    o->call = fetch_start(o->fetch, &order, &ops, o);
+    o->call = oauth_ask(&(struct oauth_asking){ .fetch = o->fetch,
+                                                .home = &o->server,
+                                                .timeout_ms = OAUTH_CALL_MS,
+                                                .max_answer = OAUTH_MAX_ANSWER },
+                        message, &ops, o);
 }
 
 static void add_candidate(struct oauth *o, const struct buf *url)
@@ -117,7 +91,7 @@ static bool ask_next(struct oauth *o, enum oauth_step step)
 {
     if (o->candidate == o->candidate_count)
         return false;
-    ask(o, step, o->candidates[o->candidate++], &(struct message){});
+    ask(o, step, &(struct oauth_message){ .url = o->candidates[o->candidate++] });
     return true;
 }
 
@@ -143,10 +117,12 @@ static void request_token(struct oauth *o, enum oauth_step step,
     token_request_put_field(&field, request);
     if (form.is_full || field.is_full)
         return fail(o, "the request for a token is too long");
-    ask(o, step, endpoint,
-        &(struct message){ .type = S("Content-Type: application/x-www-form-urlencoded"),
-                           .body = buf_str(&form),
-                           .field = field.len ? buf_cstr(&field) : NULL });
+    ask(o, step,
+        &(struct oauth_message){ .url = endpoint,
+                                 .type =
+                                     S("Content-Type: application/x-www-form-urlencoded"),
+                                 .body = buf_str(&form),
+                                 .field = field.len ? buf_cstr(&field) : NULL });
     crypto_wipe(form.ptr, form.len);
     if (field.len)
         crypto_wipe(field.ptr, field.len);
@@ -370,9 +346,10 @@ static void register_client(struct oauth *o)
     if (registration.method == TOKEN_METHODS)
         return fail(o, "there is no way to show who we are that both sides know");
     registration_put_json(&json, &registration);
-    ask(o, OAUTH_CLIENT, o->document.registration_endpoint,
-        &(struct message){ .type = S("Content-Type: application/json"),
-                           .body = buf_str(&json) });
+    ask(o, OAUTH_CLIENT,
+        &(struct oauth_message){ .url = o->document.registration_endpoint,
+                                 .type = S("Content-Type: application/json"),
+                                 .body = buf_str(&json) });
 }
 
 /* The one that the grant names is registered there, for where people come back to. */
@@ -434,16 +411,6 @@ static void find_client(struct oauth *o)
 
 /* --- the authorization server --- */
 
-/* https, or this very machine where the server is there as well (AUTH-C10). */
-static bool is_safe(const struct oauth *o, struct str url)
-{
-    struct uri uri;
-
-    return url.len == 0 ||
-           (!uri_parse(url, &uri) &&
-            (uri.is_secure || (uri_is_loopback(&uri) && uri_is_loopback(&o->server))));
-}
-
 static bool can_refresh(const struct oauth *o)
 {
     return !o->is_step_up && !o->has_refreshed &&
@@ -456,9 +423,9 @@ static void use_server(struct oauth *o)
 {
     if (!o->document.has_s256)
         return fail(o, "the authorization server does not offer PKCE with S256");
-    if (!is_safe(o, o->document.authorization_endpoint) ||
-        !is_safe(o, o->document.token_endpoint) ||
-        !is_safe(o, o->document.registration_endpoint))
+    if (!oauth_is_safe(&o->server, o->document.authorization_endpoint) ||
+        !oauth_is_safe(&o->server, o->document.token_endpoint) ||
+        !oauth_is_safe(&o->server, o->document.registration_endpoint))
         return fail(o, "an endpoint of the authorization server is not https");
     if (!can_refresh(o))
         return find_client(o);

@@ -59,6 +59,7 @@ void sign_in_put_url(struct buf *out, const struct sign_in *sign_in)
     put(&form, S("redirect_uri"), sign_in->redirect_uri);
     put(&form, S("scope"), sign_in->scope);
     put(&form, S("state"), sign_in->state);
+    put(&form, S("nonce"), sign_in->nonce);
     put(&form, S("code_challenge"), buf_str(&challenge));
     put(&form, S("code_challenge_method"), S("S256"));
     put(&form, S("resource"), sign_in->resource);

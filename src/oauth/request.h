@@ -25,6 +25,7 @@ struct sign_in {
     struct str client_id, redirect_uri, resource;
     struct str scope; /* "": is not said */
     struct str state, verifier;
+    struct str nonce; /* of OpenID Connect; "": is not said */
 };
 
 void sign_in_put_url(struct buf *out, const struct sign_in *sign_in);
