@@ -6,6 +6,7 @@
 #include "admit/command.h"
 #include "admit/govern.h"
 #include "admit/use.h"
+#include "approval/petitions.h"
 #include "envelope/strict.h"
 #include "envelope/system.h"
 #include "envelope/translate.h"
@@ -572,6 +573,8 @@ static void append(struct admission *a)
     topic_append(&a->room->topic, &entry);
     /* The watcher's name above may be the request's, which this may forget. */
     ledger_enter(&a->room->ledger, &a->env, entry.text, &a->effect, a->wall_ms);
+    if (a->room->petitions && petitions_is_concerned(a->room->petitions, &a->env.kind))
+        petitions_hear(a->room->petitions, &a->env, a->wall_ms);
     note_speaker(a);
 }
 

@@ -46,8 +46,7 @@ struct rulings;
 struct room_ops {
     /* May the command be carried out? The last check of all. */
     enum err (*judge_command)(struct admission *admission, struct refusal *refusal);
-    /* Can what is about to happen be made durable? ERR_UNAVAILABLE. Asked where it must
-     * be: see struct room and `changes_state`. */
+    /* Can it be made durable? Asked where it must be: room, `changes_state`. */
     enum err (*judge_record)(struct admission *admission, struct refusal *refusal);
     /* It has passed, and this text (in slash spelling) is about to enter the log: it is
      * recorded, with the change of state that it brings about, before either happens.
@@ -63,6 +62,7 @@ struct room {
     const struct admit_rules *rules;
     struct loop_guard guard;
     struct ledger ledger;
+    struct petitions *petitions;   /* NULL: nobody asks for it */
     struct rights *rights;         /* of this worker; NULL: there are none */
     const struct room_ops *ops;    /* NULL: commands are passed on, and no more */
     bool is_recorded;              /* whatever is admitted: ops->on_admitted() */

@@ -81,6 +81,7 @@ static void put_request(struct json_writer *w, const struct gate_pending *pendin
     json_key(w, S("arguments"));
     json_raw(w, pending->arguments);
     json_put_str(w, S("requester"), pending->caller);
+    json_put_given(w, S("proposer"), pending->proposer);
     json_put_str(w, S("reason"), str_of(pending->reason));
     json_put_time(w, S("expiresAt"), pending->expires_ms);
     json_object_close(w);

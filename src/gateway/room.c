@@ -141,6 +141,8 @@ static struct live_room *room_new(struct worker *worker, struct str topic,
     room->room.rules = &settings->rules;
     room->was_told_strict = settings->rules.is_strict;
     ledger_init(&room->room.ledger, &settings->ledger);
+    petitions_init(&room->petitions);
+    room->room.petitions = &room->petitions;
     room->room.rights = worker->rights;
     room->room.ops = &room_ops;
     recording_set(room);
@@ -163,6 +165,7 @@ void room_free(struct live_room *room)
     room_stay(room);
     loop_timer_clear(worker->loop, &room->presence_timer);
     state_end(room);
+    petitions_done(&room->petitions);
     topic_done(&room->room.topic);
     free(room);
 }
@@ -189,7 +192,8 @@ static void linger(struct live_room *room)
 
     room_stay(room);
     room->empty_since_ms = loop_now_ms(worker->loop);
-    room->linger_bytes = room->room.topic.ring.bytes + room->room.ledger.bytes;
+    room->linger_bytes =
+        room->room.topic.ring.bytes + room->room.ledger.bytes + room->petitions.bytes;
     worker->lingering_bytes += room->linger_bytes;
     list_append(&worker->lingering, &room->linger_link);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "admit/admit.h"
+#include "approval/petitions.h"
 #include "base/list.h"
 #include "envelope/system.h"
 #include "gateway/switches.h"
@@ -34,9 +35,10 @@ struct live_room {
     uint64_t active_ms;         /* something was last said or changed here; wall clock */
     struct standings standings; /* pauses and bars here */
     struct switches switches;
-    size_t rule_weight;   /* of its rules, see rulebooks.h */
-    size_t pledged;       /* what its open proposals weigh, see state.h */
-    bool was_told_strict; /* the room has heard that validation is strict */
+    struct petitions petitions; /* calls to be authorized; they go with the room */
+    size_t rule_weight;         /* of its rules, see rulebooks.h */
+    size_t pledged;             /* what its open proposals weigh, see state.h */
+    bool was_told_strict;       /* the room has heard that validation is strict */
     char name[];
 };
 

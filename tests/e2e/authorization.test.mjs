@@ -264,6 +264,7 @@ test('a person who takes up a proposal has decided; an agent has not, and the pr
     const { first: provisional, asked } = await waits(aid, sent, { by: eva });
     assert.deepEqual(provisional.to, ['aid', 'eva']);
     assert.match(asked.payload.params.reason, /\(proposed by eva\)$/);
+    assert.equal(asked.payload.params.proposer, 'eva');
     respond(eva, asked, 'approve'); // whose proposal it was
     respond(aid, asked, 'approve'); // who calls
     assert.equal((await settled(ann)).result.pending.length, 1);
