@@ -80,5 +80,10 @@ enum err listing_approve(struct listing *listing, enum offer_type type, struct s
 void listing_put_difference(const struct listing *listing, const struct listed *listed,
                             struct buf *out);
 
+/* Names what an approval pins, of one or, with NULL, of all that is listed. Whoever shows
+ * it to a person sends this back, and nothing else is approved. 64 hexadecimal digits. */
+void listing_put_digest(const struct listing *listing, const struct listed *listed,
+                        struct buf *out);
+
 /* Everything, for /admin/servers/NAME/tools. */
 void listing_put_json(const struct listing *listing, struct buf *out);

@@ -155,6 +155,45 @@ static const struct str verdicts[] = {
     [PIN_DROPPED] = S("dropped"),
 };
 
+/* One behind the other, each with what came before: an order is seen as well. */
+static void digest_all(const struct listing *listing, uint8_t ret[static SHA256_BYTES])
+{
+    const struct listed *listed;
+
+    crypto_sha256(S(""), ret);
+    for (enum offer_type type = 0; type <= OFFER_PROMPT; type++)
+        for (size_t at = 0; (listed = listing_next(listing, type, &at)) != NULL;) {
+            uint8_t of_one[SHA256_BYTES];
+            struct str parts[] = { { (const char *)ret, SHA256_BYTES },
+                                   { (const char *)of_one, SHA256_BYTES } };
+
+            crypto_sha256(listed->said, of_one);
+            crypto_sha256_parts(parts, COUNT(parts), ret);
+        }
+}
+
+void listing_put_digest(const struct listing *listing, const struct listed *listed,
+                        struct buf *out)
+{
+    uint8_t digest[SHA256_BYTES];
+
+    if (listed)
+        crypto_sha256(listed->said, digest);
+    else
+        digest_all(listing, digest);
+    hex_write(out, (struct str){ (const char *)digest, sizeof(digest) });
+}
+
+static void put_digest(const struct listing *listing, const struct listed *listed,
+                       struct json_writer *w)
+{
+    CLEANUP(buf_done) struct buf digest;
+
+    buf_init(&digest, (size_t)2 * SHA256_BYTES);
+    listing_put_digest(listing, listed, &digest);
+    json_put_str(w, S("digest"), buf_str(&digest));
+}
+
 static void put_item(const struct listing *listing, const struct listed *listed,
                      struct json_writer *w)
 {
@@ -167,6 +206,7 @@ static void put_item(const struct listing *listing, const struct listed *listed,
     json_put_str(w, S("key"), listed->key);
     json_put_str(w, S("verdict"), verdicts[listed->verdict]);
     json_put_bool(w, S("held"), listed->is_held);
+    put_digest(listing, listed, w);
     if (listed->why)
         json_put_str(w, S("why"), str_of(listed->why));
     if (pin) {
@@ -189,6 +229,7 @@ void listing_put_json(const struct listing *listing, struct buf *out)
     json_object_open(&w);
     json_put_str(&w, S("pin"), modes[listing->mode]);
     json_put_bool(&w, S("trusted"), listing->is_trusted);
+    put_digest(listing, NULL, &w);
     for (enum offer_type type = 0; type <= OFFER_PROMPT; type++) {
         const struct listed *listed;
         size_t at = 0;

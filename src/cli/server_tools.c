@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/plain.h"
 #include "cli/cell.h"
+#include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/result.h"
 #include "cli/servers.h"
@@ -33,21 +34,27 @@ static void put_difference(struct buf *out, struct str text)
     buf_done(&plain);
 }
 
+static bool is_held(const struct json *item)
+{
+    const struct json *held = json_find(item, S("held"));
+
+    return held && held->type == JSON_TRUE;
+}
+
 /* "  held     read_file: has changed", and how. */
 static void put_item(struct buf *out, const struct json *item)
 {
-    const struct json *held = json_find(item, S("held"));
     struct str verdict = json_text(json_find(item, S("verdict")));
     struct str why = json_text(json_find(item, S("why")));
-    bool is_held = held && held->type == JSON_TRUE;
+    bool waits = is_held(item);
     bool is_dropped = str_eq(verdict, S("dropped"));
 
     if (is_dropped)
         buf_put(out, S("  dropped  "));
     else
-        buf_put(out, is_held ? S("  held     ") : S("  shown    "));
+        buf_put(out, waits ? S("  held     ") : S("  shown    "));
     plain_put(out, json_text(json_find(item, S("key"))), PLAIN_LINE);
-    if (is_held || is_dropped) {
+    if (waits || is_dropped) {
         buf_put(out, S(": "));
         plain_put(out, why.len ? why : verdict, PLAIN_LINE);
     }
@@ -55,27 +62,40 @@ static void put_item(struct buf *out, const struct json *item)
     put_difference(out, json_text(json_find(item, S("difference"))));
 }
 
-static int put_lists(struct buf *out, struct str body)
+/* Everything that is offered, or what is held of it. */
+static void put_lists(struct buf *out, const struct json *root, bool only_held)
 {
-    CLEANUP(arena_done) struct arena arena;
-    const struct json *root;
-
-    arena_init(&arena, TREE_BYTES);
-    if (json_parse(body, &arena, &root, NULL))
-        return cli_fail("the server's answer cannot be read");
     for (size_t i = 0; i < COUNT(lists); i++) {
         const struct json *list = json_find(root, lists[i]);
+        bool has_title = false;
 
-        if (!list || list->type != JSON_ARRAY || !list->first)
+        if (!list || list->type != JSON_ARRAY)
             continue;
-        buf_putf(out, STR_FMT ":\n", STR_ARG(lists[i]));
-        JSON_FOREACH(item, list)
+        JSON_FOREACH(item, list) {
+            if (only_held && !is_held(item))
+                continue;
+            if (!has_title)
+                buf_putf(out, STR_FMT ":\n", STR_ARG(lists[i]));
+            has_title = true;
             put_item(out, item);
+        }
     }
-    return CLI_OK;
 }
 
-static void put_approval(struct buf *out, const char *approve)
+/* --- approving --- */
+
+static const struct json *find_tool(const struct json *root, struct str name)
+{
+    const struct json *tools = json_find(root, S("tools"));
+
+    if (tools && tools->type == JSON_ARRAY)
+        JSON_FOREACH(item, tools)
+            if (str_eq(json_text(json_find(item, S("key"))), name))
+                return item;
+    return NULL;
+}
+
+static void put_approval(struct buf *out, const char *approve, struct str digest)
 {
     struct json_writer w;
 
@@ -85,32 +105,77 @@ static void put_approval(struct buf *out, const char *approve)
         json_put_str(&w, S("name"), str_of(approve));
     else
         json_put_bool(&w, S("all"), true);
+    json_put_str(&w, S("digest"), digest);
     json_object_close(&w);
 }
 
-int servers_show_tools(const struct cli_server *server, const char *name,
-                       const char *approve, bool as_json)
+/* Shows what would be approved, and asks whoever is there. *body is what the gateway is
+ * to be told: with the digest of what was shown, since the server may change it
+ * meanwhile. */
+static int look_first(const struct servers_tools_options *o, const struct json *root,
+                      struct buf *body)
 {
-    struct cli_answer answer = {};
-    CLEANUP(buf_done) struct buf path;
+    const struct json *shown = *o->approve ? find_tool(root, str_of(o->approve)) : root;
+    struct str digest = json_text(json_find(shown, S("digest")));
     CLEANUP(buf_done) struct buf out;
-    CLEANUP(buf_done) struct buf body;
+
+    buf_init(&out, TEXT_BYTES);
+    if (!shown)
+        return cli_fail("that server offers nothing of that name");
+    if (!digest.len)
+        return cli_fail("the gateway does not say what would be approved");
+    if (*o->approve)
+        put_item(&out, shown);
+    else
+        put_lists(&out, root, true);
+    put_approval(body, o->approve, digest);
+    if (o->is_sure || !out.len || !cli_can_ask())
+        return CLI_OK;
+    fputs(buf_cstr(&out), stderr);
+    return cli_ask("Approve this?") ? CLI_OK : cli_fail("nothing was approved");
+}
+
+static int ask_tools(const struct cli_server *server, const char *name, struct str body,
+                     struct cli_answer *answer, struct arena *arena,
+                     const struct json **ret)
+{
+    CLEANUP(buf_done) struct buf path;
     int code;
 
     buf_init(&path, PATH_BYTES);
+    servers_path(&path, name, body.len ? "/pins" : "/tools");
+    code = servers_ask(server, body.len ? NULL : name, body.len ? "POST" : "GET",
+                       buf_str(&path), body, answer);
+    if (code == CLI_OK && json_parse(buf_str(&answer->body), arena, ret, NULL))
+        return cli_fail("the server's answer cannot be read");
+    return code;
+}
+
+int servers_show_tools(const struct cli_server *server,
+                       const struct servers_tools_options *options)
+{
+    struct cli_answer answer = {}, approved = {};
+    CLEANUP(arena_done) struct arena arena;
+    CLEANUP(buf_done) struct buf out;
+    CLEANUP(buf_done) struct buf body;
+    const struct json *root;
+    int code;
+
+    arena_init(&arena, TREE_BYTES);
     buf_init(&out, TEXT_BYTES);
     buf_init(&body, TEXT_BYTES);
-    servers_path(&path, name, approve ? "/pins" : "/tools");
-    if (approve)
-        put_approval(&body, approve);
-    code = servers_ask(server, approve ? NULL : name, approve ? "POST" : "GET",
-                       buf_str(&path), buf_str(&body), &answer);
-    if (code == CLI_OK && as_json)
-        result_put_json(&out, buf_str(&answer.body),
+    code = ask_tools(server, options->name, S(""), &answer, &arena, &root);
+    if (code == CLI_OK && options->approve)
+        code = look_first(options, root, &body);
+    if (code == CLI_OK && options->approve)
+        code = ask_tools(server, options->name, buf_str(&body), &approved, &arena, &root);
+    if (code == CLI_OK && options->json)
+        result_put_json(&out, buf_str(options->approve ? &approved.body : &answer.body),
                         isatty(STDOUT_FILENO) ? RESULT_PLAIN : RESULT_RAW);
     else if (code == CLI_OK)
-        code = put_lists(&out, buf_str(&answer.body));
+        put_lists(&out, root, false);
     (void)fwrite(out.ptr, 1, out.len, stdout);
     buf_done(&answer.body);
+    buf_done(&approved.body);
     return code;
 }

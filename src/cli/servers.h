@@ -31,7 +31,13 @@ int servers_ask(const struct cli_server *server, const char *name, const char *m
 /* Has the server of that name do `what`: "/start", "/stop", "/restart"; "": go. */
 int servers_act(const struct cli_server *server, const char *name, const char *what);
 
-/* moot tools --server NAME: what it offers, and what is held. `approve`: a tool, or ""
- * for all; NULL: nothing. */
-int servers_show_tools(const struct cli_server *server, const char *name,
-                       const char *approve, bool as_json);
+/* moot tools --server NAME. */
+struct servers_tools_options {
+    const char *name;    /* of the MCP server */
+    const char *approve; /* a tool, or "" for all; NULL: nothing */
+    bool is_sure, json;
+};
+
+/* What it offers, and what is held. What is approved is what was shown before. */
+int servers_show_tools(const struct cli_server *server,
+                       const struct servers_tools_options *options);

@@ -23,7 +23,7 @@ struct tools_options {
     struct session_options session;
     const char *timeout;
     const char *approve;
-    bool all;
+    bool all, yes;
 };
 
 #define OPT(member) CLI_AT(struct tools_options, member)
@@ -33,6 +33,7 @@ static const struct cli_option options[] = {
     { "--approve", "TOOL", "--server NAME: what is held of this tool has been looked at",
       OPT(approve) },
     { "--all", NULL, "--server NAME: … of everything that is held", OPT(all) },
+    { "--yes", NULL, "do not ask before it is approved", OPT(yes) },
     CLI_SESSION(struct tools_options),
 };
 
@@ -247,8 +248,11 @@ static int show_server(const struct tools_options *o)
 
     buf_init(&data, PATH_BYTES);
     server = servers_place(&where, &data);
-    return servers_show_tools(&server, o->session.server, o->all ? "" : o->approve,
-                              o->session.json);
+    return servers_show_tools(
+        &server, &(struct servers_tools_options){ .name = o->session.server,
+                                                  .approve = o->all ? "" : o->approve,
+                                                  .is_sure = o->yes,
+                                                  .json = o->session.json });
 }
 
 static int tools(void *fields, char **arguments, size_t count)
@@ -280,7 +284,9 @@ const struct cli_command cli_tools = {
     .usage = "TOPIC [PARTICIPANT] | --server NAME",
     .summary = "list what can be called, by participant",
     .more = "--server NAME, which is no URL, shows what an MCP server of the gateway\n"
-            "offers, what of it is held because it is new or has changed, and how.\n",
+            "offers, what of it is held because it is new or has changed, and how.\n"
+            "What is approved is what is shown: in a terminal it is shown and asked\n"
+            "for first, and refused where the server has changed it meanwhile.\n",
     .options = options,
     .option_count = COUNT(options),
     .max_arguments = 1,

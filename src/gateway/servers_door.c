@@ -212,10 +212,11 @@ void admin_server_restart(struct exchange *x)
 
 /* --- approving --- */
 
-/* {"name":"…","type":"tool"}, or {"all":true}. */
+/* {"name":"…","type":"tool"}, or {"all":true}; with the digest of what was seen. */
 struct approval {
     struct str name;
     struct str type;
+    struct str digest;
     bool all;
 };
 
@@ -223,6 +224,7 @@ struct approval {
 static const struct json_field approval_fields[] = {
     F(name, JSON_OPTIONAL),
     F(type, JSON_OPTIONAL),
+    F(digest, JSON_OPTIONAL),
     F(all, JSON_OPTIONAL),
 };
 #undef F
@@ -247,19 +249,39 @@ static bool parse_type(struct str name, enum offer_type *ret)
     return false;
 }
 
+/* A server may change what it offers while somebody reads it. `listed` NULL: all of it.
+ */
+static bool was_seen(const struct listing *listing, const struct listed *listed,
+                     struct str digest)
+{
+    CLEANUP(buf_done) struct buf now;
+
+    buf_init(&now, (size_t)2 * SHA256_BYTES);
+    if (!digest.len)
+        return true;
+    listing_put_digest(listing, listed, &now);
+    return str_eq(buf_str(&now), digest);
+}
+
 static enum err approve(struct exchange *x, struct server *server,
                         const struct approval *approval)
 {
     struct listing *listing = bridge_listing(server->bridge);
     uint64_t wall_ms = loop_wall_ms(x->worker->loop);
+    const struct listed *listed;
     enum offer_type type;
     enum err err = OK;
 
     if (!approval->all) {
         if (!approval->name.len || !parse_type(approval->type, &type))
             return ERR_INVALID;
+        listed = listing_find(listing, type, approval->name);
+        if (listed && !was_seen(listing, listed, approval->digest))
+            return ERR_CONFLICT;
         return listing_approve(listing, type, approval->name, x->identity->id, wall_ms);
     }
+    if (!was_seen(listing, NULL, approval->digest))
+        return ERR_CONFLICT;
     for (size_t i = 0; !err && i < OFFER_TYPES; i++)
         err =
             listing_approve(listing, (enum offer_type)i, S(""), x->identity->id, wall_ms);
@@ -283,6 +305,12 @@ void admin_server_pins(struct exchange *x)
         err = approve(x, server, &approval);
     if (err == ERR_NOT_FOUND) {
         exchange_fail(x, err, "That server offers nothing of that name.");
+        return;
+    }
+    if (err == ERR_CONFLICT) {
+        exchange_fail(x, err,
+                      "The server offers something else by now than you saw. "
+                      "Look at it again.");
         return;
     }
     if (err) {

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { caller, echo } from './bridges.mjs';
-import { expect, people, startGateway } from './gateway.mjs';
+import { expect, people, program, startGateway } from './gateway.mjs';
 import { moot, startMoot } from './moot.mjs';
+import { startTerminal } from './terminal.mjs';
 
 let alice, env, gateway, rpc;
 
@@ -107,6 +108,45 @@ test('tools --server shows what is held and how it differs; --approve lets it go
     assert.match((await run('tools', '--server', 'tool', '--approve', 'echo')).stdout, /shown {4}echo$/m);
     assert.equal(textOf(await rpc.call('echo', { text: 'x' })), 'x');
     assert.equal((await run('tools')).status, 2);
+});
+
+test('what is approved in a terminal is what was shown there, and nothing that came meanwhile', async () => {
+    const approve = (...words) => startTerminal(['sh', '-c', '"$@"; echo "status $?"', 'sh', program, 'tools', '--server', 'tool', ...words], { env });
+    const digest = async () => JSON.parse((await run('tools', '--server', 'tool', '--json')).stdout).digest;
+    const change = async () => {
+        const before = await digest();
+
+        await rpc.call('change');
+        while (await digest() === before);
+    };
+
+    await change();
+    for (const words of [['--approve', 'echo'], ['--all']]) {
+        const late = await approve(...words);
+        await late.sees(/held +echo:[^]*Approve this\? \[y\/N\]/);
+        await change();
+        await late.type('y');
+        await late.press('Enter');
+        await late.sees('The server offers something else by now than you saw. Look at it again.');
+        await late.sees('status 1');
+        await late.close();
+    }
+    assert.match((await rpc.error('tools/call', { name: 'echo', arguments: { text: 'x' } })).message, /^held/);
+    const no = await approve('--all');
+    await no.sees('Approve this? [y/N]');
+    await no.press('Enter');
+    await no.sees('nothing was approved');
+    await no.close();
+    const yes = await approve('--approve', 'echo');
+    await yes.sees('Approve this? [y/N]');
+    await yes.type('y');
+    await yes.press('Enter');
+    await yes.sees(/shown +echo$/m);
+    await yes.sees('status 0');
+    await yes.close();
+    assert.equal(textOf(await rpc.call('echo', { text: 'x' })), 'x');
+    await change();
+    assert.match((await run('tools', '--server', 'tool', '--all', '--yes')).stdout, /shown {4}echo$/m);
 });
 
 test('stop --remove takes it away', async () => {

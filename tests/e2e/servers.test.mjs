@@ -230,10 +230,20 @@ test('what a server changes is held until an administrator approves it', async (
     for (const [body, status] of [[{ name: 'nothing' }, 404], [{ type: 'tool' }, 400], [{ name: 'echo', type: 'hat' }, 400], [{}, 400], ['x', 400]])
         assert.equal((await ask('POST /admin/servers/echo-r1/pins', body)).status, status, JSON.stringify(body));
     assert.match((await callTool(client, 'echo', 'echo', { text: 'held' })).error.message, /held/);
-    assert.equal((await ask('POST /admin/servers/echo-r1/pins', { name: 'echo' })).status, 200);
+    const seen = async () => (await tools()).tools.find(({ key }) => key === 'echo').digest;
+    const shown = await seen(), before = (await tools()).digest;
+    assert.match(shown, /^[0-9a-f]{64}$/);
+    await callTool(client, 'echo', 'change');
+    await until(async () => await seen() !== shown);
+    const late = await ask('POST /admin/servers/echo-r1/pins', { name: 'echo', digest: shown });
+    assert.deepEqual([late.status, late.json.error], [409, 'conflict'], 'it is not what was looked at');
+    assert.equal((await ask('POST /admin/servers/echo-r1/pins', { all: true, digest: before })).status, 409);
+    assert.match((await callTool(client, 'echo', 'echo', { text: 'held' })).error.message, /held/);
+    assert.equal((await ask('POST /admin/servers/echo-r1/pins', { name: 'echo', digest: await seen() })).status, 200);
     assert.equal(textOf(await callTool(client, 'echo', 'echo', { text: 'approved' })), 'approved');
     await callTool(client, 'echo', 'change');
     await until(held);
+    assert.equal((await ask('POST /admin/servers/echo-r1/pins', { all: true, digest: (await tools()).digest })).status, 200);
     assert.equal((await ask('POST /admin/servers/echo-r1/pins', { all: true })).status, 200);
     assert.equal(textOf(await callTool(client, 'echo', 'echo', { text: 'again' })), 'again');
 });
