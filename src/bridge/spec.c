@@ -170,6 +170,20 @@ bool server_spec_lacks_uid(const struct server_spec *spec)
            spec->permit.level != SANDBOX_OFF;
 }
 
+const char *server_spec_uses_machine(const struct server_spec *spec)
+{
+    if (!spec->url.len)
+        return "it is a program";
+    if (!str_starts(spec->url, S("https://")))
+        return "its url is not https";
+    for (size_t i = 0; i < spec->header_count; i++)
+        if (spec->headers[i].source != SECRET_PLAIN)
+            return "a header of it is from a file or a variable of the gateway";
+    if (spec->oauth.client_secret_file.len > 0)
+        return "it has a secret from a file of the gateway";
+    return NULL;
+}
+
 static char *network_fault(const struct permit *permit)
 {
     if (permit->level == SANDBOX_OFF && permit->network != NETWORK_ANY)

@@ -85,6 +85,10 @@ bool server_spec_is_same(const struct server_spec *a, const struct server_spec *
 /* Started by root, a confined command becomes somebody else: is it not said who? */
 bool server_spec_lacks_uid(const struct server_spec *spec);
 
+/* NULL, or what of it takes more than a token to add it: it runs, reaches or reads
+ * something of this machine. */
+const char *server_spec_uses_machine(const struct server_spec *spec);
+
 /* NULL, or what is wrong with it (owned by the caller). */
 char *server_spec_fault(const struct server_spec *spec);
 

@@ -446,6 +446,17 @@ static bool has_open_secret(const struct server_spec *spec)
     return false;
 }
 
+/* What is not said follows from the rest, as in the configuration. */
+static void set_network(const struct json *root, struct permit *permit)
+{
+    if (json_find(root, S("network")))
+        return;
+    if (permit->level == SANDBOX_OFF)
+        permit->network = NETWORK_ANY;
+    else if (permit->host_count > 0)
+        permit->network = NETWORK_HOSTS;
+}
+
 static enum err read_object(const struct json *root, struct server_spec *spec,
                             char **ret_why)
 {
@@ -465,6 +476,7 @@ static enum err read_object(const struct json *root, struct server_spec *spec,
             return ERR_INVALID;
         }
     }
+    set_network(root, &spec->permit);
     *ret_why = server_spec_fault(spec);
     if (!*ret_why && has_open_secret(spec))
         *ret_why = xstrdup("Authorization comes from file:PATH or env:NAME");

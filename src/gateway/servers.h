@@ -39,8 +39,8 @@ void servers_count(const struct servers *servers, struct metrics *total);
 /* The worker on which a server sits, or NULL: no such server. For SERVER_IN_PATH. */
 struct worker *servers_find_worker(struct worker *worker, struct str name);
 
-/* servers_door.c: /admin/servers. What to start comes from whoever administers this
- * machine: adding one is for the local socket alone. */
+/* servers_door.c: /admin/servers. What runs, reaches or reads something of this machine
+ * is added through the local socket alone. */
 void admin_servers_list(struct exchange *x);
 void admin_servers_add(struct exchange *x);
 void admin_servers_remove(struct exchange *x);

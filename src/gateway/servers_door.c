@@ -431,19 +431,28 @@ static struct server_list *list_with(struct exchange *x, struct server_spec *spe
     return list;
 }
 
-/* Whoever adds a server runs a command of his choice: that takes somebody who is on this
- * machine and may use its socket, not merely a token. */
+/* A token, which may be stolen out of a browser, adds nothing that runs, reaches or reads
+ * something of this machine: that takes somebody who may use its socket. */
+static bool may_add(struct exchange *x, const struct server_spec *spec)
+{
+    const char *why =
+        exchange_peer(x)->is_trusted ? NULL : server_spec_uses_machine(spec);
+
+    if (why)
+        exchange_fail(
+            x, ERR_FORBIDDEN,
+            "A token adds servers behind https:// alone; %s. That is done on the "
+            "machine of the gateway, with `moot run`.",
+            why);
+    return !why;
+}
+
 void admin_servers_add(struct exchange *x)
 {
     struct server_spec *spec = NULL;
     struct server_list *list;
     char *why = NULL;
 
-    if (!exchange_peer(x)->is_trusted) {
-        exchange_fail(x, ERR_FORBIDDEN,
-                      "Servers are added on the machine itself, through its socket.");
-        return;
-    }
     if (!may_change(x))
         return;
     if (server_spec_read(x->body, &spec, &why)) {
@@ -451,7 +460,7 @@ void admin_servers_add(struct exchange *x)
         free(why);
         return;
     }
-    list = list_with(x, spec);
+    list = may_add(x, spec) ? list_with(x, spec) : NULL;
     if (list) {
         log_info("server.added", "name=%s topic=%s by=%s", LOG_TEXT(spec->name),
                  LOG_TEXT(spec->topic), LOG_TEXT(x->identity->id));

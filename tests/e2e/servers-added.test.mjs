@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers that are added while the gateway runs: on the machine itself alone, kept, and gone when
-// they are removed. What is known of servers outlives the gateway.
+// Servers that are added while the gateway runs: by a token those behind https, all others on the
+// machine itself alone; kept, and gone when they are removed. What is known of servers outlives the
+// gateway.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { makeCertificate } from './certificates.mjs';
 import { changesIn, envelope, expect, people, person, startGateway } from './gateway.mjs';
 import { callTool, echoProgram, echoServer, isAlive, overSocket, textOf, until } from './servers.mjs';
+import { everything, freePort, startSecure, startServer } from './urls.mjs';
 
 const config = {
     tokens: [...people('alice'), person('root', { profile: 'admin' })],
@@ -14,10 +19,17 @@ const config = {
     topics: { open: false, named: { room: {}, side: {}, hall: {} } },
 };
 const spec = (name, topic, more = {}) => ({ name, topic, command: [echoProgram], sandbox: 'off', network: 'any', ...more });
-let gateway;
+let folder, gateway, own;
 
-before(async () => { gateway = await startGateway(config); });
-after(() => gateway.stop());
+before(async () => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-added-'));
+    own = makeCertificate(folder);
+    gateway = await startGateway(config, { env: { SSL_CERT_FILE: own.certificate } });
+});
+after(async () => {
+    await gateway.stop();
+    fs.rmSync(folder, { recursive: true });
+});
 
 const ask = (line, json) => gateway.request(line, { token: 'root-token', ...(json ? { json } : {}) });
 
@@ -29,11 +41,23 @@ async function joinWith(topic, server) {
     return client;
 }
 
-test('a token does not add a server, whoever it belongs to', async () => {
-    for (const token of ['root-token', 'alice-token', gateway.adminToken()]) {
-        const { status } = await gateway.request('POST /admin/servers', { token, json: spec('evil', 'room') });
-        assert.equal(status, 403);
-    }
+test('a token adds nothing that runs, reaches or reads something of this machine, whoever it belongs to', async () => {
+    const far = (more) => ({ name: 'evil', topic: 'room', url: 'https://evil.example/mcp', ...more });
+    const cases = [
+        [spec('evil', 'room'), /it is a program.*`moot run`/],
+        [far({ url: 'http://127.0.0.1:1/mcp' }), /not https.*`moot run`/],
+        [far({ headers: { 'X-Key': { file: '/etc/passwd' } } }), /a file.*`moot run`/],
+        [far({ headers: { 'X-Key': { env: 'HOME' } } }), /a variable.*`moot run`/],
+        [far({ oauth_client_secret_file: '/etc/passwd' }), /a file.*`moot run`/],
+    ];
+
+    for (const token of ['root-token', 'alice-token', gateway.adminToken()])
+        for (const [json, why] of cases) {
+            const got = await gateway.request('POST /admin/servers', { token, json });
+            assert.equal(got.status, 403, got.text);
+            assert.match(got.json.detail, token === 'alice-token' ? /administrator/ : why);
+        }
+    assert.equal((await gateway.request('POST /admin/servers', { token: 'alice-token', json: far() })).status, 403);
     assert.deepEqual((await ask('GET /admin/servers')).json.servers.map((one) => one.name), ['settled']);
 });
 
@@ -55,6 +79,35 @@ test('what cannot be is refused, and says why', async () => {
         assert.match(got.json.detail, why);
     }
     assert.equal((await ask('GET /admin/servers')).json.servers.length, 1);
+});
+
+test('a token of an administrator adds a server behind https', async () => {
+    const port = await freePort();
+    await startServer([everything, 'streamableHttp'], { env: { PORT: port }, ready: /listening on port/i });
+    const url = `${await startSecure(port, own)}/mcp`;
+
+    assert.deepEqual((await ask('POST /admin/servers', { name: 'far', topic: 'side', url })).json, { name: 'far' });
+    assert.equal((await ask('POST /admin/servers', { name: 'far', topic: 'side', url })).status, 409);
+    const client = await joinWith('side', 'far');
+    assert.equal(textOf(await callTool(client, 'far', 'echo', { message: 'hi' })), 'Echo: hi');
+    await client.close();
+    assert.equal((await ask('DELETE /admin/servers/far')).status, 200);
+});
+
+test('what it reaches follows from the rest where nothing is said, as in the configuration', async () => {
+    const cases = [
+        [{ sandbox: 'off' }, 'any'],
+        [{ sandbox: 'strict', hosts: ['example.org:443'] }, 'hosts'],
+        [{ sandbox: 'strict' }, 'none'],
+    ];
+
+    for (const [more, network] of cases) {
+        const added = await overSocket(gateway, 'POST /admin/servers', { name: 'short', topic: 'side', command: [echoProgram], ...more });
+
+        assert.equal(added.status, 201, added.text);
+        assert.equal((await until(async () => (await ask('GET /admin/servers/short')).json.settings)).network ?? 'none', network);
+        assert.equal((await ask('DELETE /admin/servers/short')).status, 200);
+    }
 });
 
 test('one that was added answers, outlives the gateway with what it offers, and is removed', async () => {

@@ -3,6 +3,8 @@
 //
 //   const server = await startServer(command, { env, ready: /text on stderr or stdout/ })
 //       server.output(), await server.kill()
+//   const url = await startSecure(port, tls)       https:// of what listens at that port, with
+//                                                  a certificate of certificates.mjs
 //   const session = openSession(url, 'auto')       or legacy, modern
 //       session.do('call tools/list {}')           a line, as mcp_url wants it
 //       await session.told(/^ready/)               the next line like this, from the beginning on;
@@ -12,6 +14,9 @@
 //       await session.close()                      gently, until it has ended
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import fs from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
 import net from 'node:net';
 import { createInterface } from 'node:readline';
 import { after } from 'node:test';
@@ -50,6 +55,22 @@ export async function startServer(args, { env, ready }) {
         over.then(() => reject(new Error(`it has ended: ${output}`)));
     }), 'the server starts');
     return { output: () => output, kill: () => { child.kill('SIGKILL'); return over; } };
+}
+
+export async function startSecure(port, { certificate, key }) {
+    const server = https.createServer({ cert: fs.readFileSync(certificate), key: fs.readFileSync(key) }, (request, response) => {
+        const inside = http.request({ port, host: '127.0.0.1', method: request.method, path: request.url, headers: request.headers }, (answer) => {
+            response.writeHead(answer.statusCode, answer.headers);
+            answer.pipe(response);
+        });
+        inside.on('error', () => response.destroy());
+        response.on('close', () => inside.destroy());
+        request.pipe(inside);
+    }).listen(0, '127.0.0.1');
+
+    after(() => { server.close(); server.closeAllConnections(); });
+    await once(server, 'listening');
+    return `https://127.0.0.1:${server.address().port}`;
 }
 
 export function openSession(url, era) {

@@ -100,6 +100,28 @@ TEST(every_difference_counts)
     }
 }
 
+TEST(what_uses_this_machine_is_told_from_what_does_not)
+{
+    /* clang-format off */
+    static const struct { struct str json; const char *why; } cases[] = {
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"]}"), "it is a program" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"url\":\"http://h\"}"), "its url is not https" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"url\":\"https://h\",\"headers\":{\"A\":\"b\",\"B\":{\"file\":\"/f\"}}}"), "a header of it is from a file or a variable of the gateway" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"url\":\"https://h\",\"headers\":{\"B\":{\"env\":\"V\"}}}"), "a header of it is from a file or a variable of the gateway" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"url\":\"https://h\",\"oauth_client_secret_file\":\"/f\"}"), "it has a secret from a file of the gateway" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"url\":\"https://h\",\"headers\":{\"A\":\"b\"},\"oauth_client_id\":\"i\"}"), "" },
+    };
+    /* clang-format on */
+
+    FOR_EACH_CASE(c, cases) {
+        struct server_spec *spec = read_spec(c->json);
+        const char *why = server_spec_uses_machine(spec);
+
+        CHECK_STR(str_of(why ? why : ""), str_of(c->why));
+        server_spec_unref(spec);
+    }
+}
+
 TEST(what_is_wrong_is_said)
 {
     /* clang-format off */
@@ -124,10 +146,10 @@ TEST(what_is_wrong_is_said)
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"read\":[\"b\"]}"), "read: \"b\" is no absolute path" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"write\":[\"b\"]}"), "write: \"b\" is no absolute path" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"network\":\"any\"}"), "network: any needs sandbox: off" },
-        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"sandbox\":\"off\"}"), "without a sandbox the network cannot be limited: network: any" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"sandbox\":\"off\",\"network\":\"none\"}"), "without a sandbox the network cannot be limited: network: any" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"sandbox\":\"basic\",\"network\":\"loopback\"}"), "sandbox: basic has network: none alone" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"network\":\"hosts\"}"), "network: hosts without any in hosts" },
-        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"hosts\":[\"h\"]}"), "hosts need network: hosts" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"hosts\":[\"h\"],\"network\":\"none\"}"), "hosts need network: hosts" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"network\":\"hosts\",\"hosts\":[\"https://h\"]}"), "the host \"https://h\": a host is no URL: HOST, HOST:PORT or *.DOMAIN" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"profile\":\"fool\"}"), "there is no profile \"fool\"; there are: everything, filesystem, memory, sequential-thinking, time, git, sqlite, github, gitlab, slack, brave-search, google-maps" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"env\":{\"1A\":\"\"}}"), "\"1A\" is no name of a variable" },
