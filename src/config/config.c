@@ -88,11 +88,20 @@ static enum err keep_warnings(struct reader *reader)
     return OK;
 }
 
-enum err config_parse(struct str text, const char *name, const char *base_dir,
-                      struct config **ret, struct config_problem *problem)
+/* What a text comes from, and what lies over it. */
+struct origin {
+    const char *name;
+    const char *base_dir;
+    const struct config_overlay *overlay; /* NULL: nothing */
+};
+
+static enum err parse_over(struct str text, const struct origin *from,
+                           struct config **ret, struct config_problem *problem)
 {
-    CLEANUP(config_freep) struct config *config = config_new(name);
-    struct reader reader = { .config = config, .base_dir = base_dir, .problem = problem };
+    CLEANUP(config_freep) struct config *config = config_new(from->name);
+    struct reader reader = { .config = config,
+                             .base_dir = from->base_dir,
+                             .problem = problem };
     const struct node *root;
     enum err err;
 
@@ -103,6 +112,8 @@ enum err config_parse(struct str text, const char *name, const char *base_dir,
     }
     arena_init(&reader.nodes, MEMORY_MAX);
     err = tree_parse(&reader, text, &root);
+    if (!err && from->overlay)
+        err = overlay_put(&reader, &root, from->overlay);
     if (!err)
         err = read_config(&reader, root);
     if (!err)
@@ -112,6 +123,13 @@ enum err config_parse(struct str text, const char *name, const char *base_dir,
         return err;
     *ret = TAKE(config);
     return OK;
+}
+
+enum err config_parse(struct str text, const char *name, const char *base_dir,
+                      struct config **ret, struct config_problem *problem)
+{
+    return parse_over(text, &(struct origin){ .name = name, .base_dir = base_dir }, ret,
+                      problem);
 }
 
 struct config *config_default(void)
@@ -153,8 +171,8 @@ static enum err read_file(const char *path, struct buf *text)
     return OK;
 }
 
-enum err config_load(const char *path, struct config **ret,
-                     struct config_problem *problem)
+static enum err load_file(const char *path, const struct config_overlay *overlay,
+                          struct config **ret, struct config_problem *problem)
 {
     const struct config unread = { .file = str_of(path) };
     char *folder = folder_of(path);
@@ -167,12 +185,30 @@ enum err config_load(const char *path, struct config **ret,
         (void)config_fail(&unread, (struct config_mark){}, problem, "%s",
                           strerrordesc_np(errno));
     else
-        err = config_parse(buf_str(&text), path, folder, ret, problem);
+        err = parse_over(
+            buf_str(&text),
+            &(struct origin){ .name = path, .base_dir = folder, .overlay = overlay }, ret,
+            problem);
     if (text.ptr)
         explicit_bzero(text.ptr, text.size); /* tokens may stand in it */
     buf_done(&text);
     free(folder);
     return err;
+}
+
+enum err config_load(const char *path, struct config **ret,
+                     struct config_problem *problem)
+{
+    return load_file(path, NULL, ret, problem);
+}
+
+enum err config_load_over(const char *path, const struct config_overlay *overlay,
+                          struct config **ret, struct config_problem *problem)
+{
+    const struct origin nowhere = { .name = "defaults", .overlay = overlay };
+
+    return path ? load_file(path, overlay, ret, problem)
+                : parse_over(S(""), &nowhere, ret, problem);
 }
 
 static int compare_name(const void *name, const void *topic)

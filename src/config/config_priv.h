@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "config/config.h"
+#include "config/overlay.h"
 
 enum {
     CONFIG_DEPTH_MAX = 12, /* a capability in a token has up to eight of them */
@@ -46,6 +46,7 @@ enum err tree_parse(struct reader *reader, struct str text, const struct node **
 
 /* The member of a map, or NULL; also NULL if `map` is NULL. */
 const struct node *node_find(const struct node *map, struct str key);
+void node_append(struct node *parent, struct node *node);
 
 /* The node as JSON on one line. Texts without quotes are what JSON takes them for: null,
  * true, false, a number; all others are strings. */
@@ -166,6 +167,16 @@ void number_put(enum option_kind kind, uint64_t value, struct buf *out);
 
 /* "a size such as 512KiB" */
 const char *option_noun(enum option_kind kind);
+
+/* A value as it stands behind its key (print.c). */
+void option_put_value(struct buf *out, const struct option *option, const void *field);
+
+/* Nothing was given and there is no default. */
+bool option_is_unset(const struct option *option, const void *object);
+
+/* Before the tree is read: what was set at run time takes its place in it. */
+enum err overlay_put(struct reader *reader, const struct node **root,
+                     const struct config_overlay *overlay);
 
 static inline void *option_field(const struct option *option, void *object)
 {

@@ -144,7 +144,7 @@ static const struct schema audit_schema   = SCHEMA(struct config_audit,   audit_
 
 #define T(member, sort) ROW(struct config, member, sort)
 static const struct option options[] = {
-    { T(listen,      OPTION_TEXTS),   .preset = "127.0.0.1:8420",                     .help = "addresses to accept connections on: HOST:PORT, [IPV6]:PORT or unix:PATH" },
+    { T(listen,      OPTION_TEXTS),   .preset = "127.0.0.1:8420", .needs_restart = true, .help = "addresses to accept connections on: HOST:PORT, [IPV6]:PORT or unix:PATH" },
     { T(data,        OPTION_PATH),    .needs_restart = true,                          .help = "folder for what survives a restart; otherwise $MOOT_DATA, $XDG_STATE_HOME/moot or ~/.local/state/moot" },
     { T(store,       OPTION_SECRET),  .needs_restart = true,                          .help = "postgresql://… (a password belongs into a passfile); files in data when not given" },
     { T(workers,     OPTION_COUNT),   .preset = "auto", .min = "1", .max = "64", .word = "auto", .needs_restart = true, .help = "threads that serve connections; auto is one per core" },

@@ -74,8 +74,7 @@ static const char *bool_name(const struct option *option, bool value)
     return value ? "true" : "false";
 }
 
-/* A value that stands behind its key. */
-static void put_value(struct buf *out, const struct option *option, const void *field)
+void option_put_value(struct buf *out, const struct option *option, const void *field)
 {
     char time[CLOCK_TEXT];
 
@@ -109,8 +108,7 @@ static void put_value(struct buf *out, const struct option *option, const void *
     }
 }
 
-/* Nothing was given and there is no default. */
-static bool is_unset(const struct option *option, const void *object)
+bool option_is_unset(const struct option *option, const void *object)
 {
     const void *field = option_value(option, object);
     const struct str *other = (const void *)((const char *)object + option->unless);
@@ -184,7 +182,7 @@ static void put_option(struct spot spot, const struct option *option, const void
     }
     if (!spot.is_after_dash)
         put_indent(spot.out, spot.indent);
-    if (is_unset(option, object) && option->kind != OPTION_TEXTS &&
+    if (option_is_unset(option, object) && option->kind != OPTION_TEXTS &&
         option->kind != OPTION_PATHS && option->kind != OPTION_RIGHTS)
         buf_put(spot.out, S("# "));
     buf_putf(spot.out, "%s:", option->name);
@@ -192,7 +190,7 @@ static void put_option(struct spot spot, const struct option *option, const void
         buf_putc(spot.out, '\n');
     } else {
         buf_putc(spot.out, ' ');
-        put_value(spot.out, option, field);
+        option_put_value(spot.out, option, field);
         buf_putc(spot.out, '\n');
     }
     if (has_items(option, field))
@@ -209,7 +207,7 @@ static void put_schema(struct spot spot, const struct schema *schema, const void
     for (size_t i = 0; i < schema->count; i++) {
         const struct option *option = &schema->options[i];
 
-        if (!spot.is_commented && is_unset(option, object))
+        if (!spot.is_commented && option_is_unset(option, object))
             continue;
         put_option(spot, option, object);
         spot.is_after_dash = false;
@@ -233,8 +231,8 @@ const char *config_needs_restart(const struct config *running, const struct conf
             continue;
         buf_init(&a, CONFIG_FILE_MAX);
         buf_init(&b, CONFIG_FILE_MAX);
-        put_value(&a, option, option_value(option, running));
-        put_value(&b, option, option_value(option, next));
+        option_put_value(&a, option, option_value(option, running));
+        option_put_value(&b, option, option_value(option, next));
         if (!str_eq(buf_str(&a), buf_str(&b)))
             found = option->name;
         buf_done(&a);

@@ -92,6 +92,17 @@ static enum err fail_too_large(struct tree *tree, struct config_mark mark)
     return ERR_TOO_BIG;
 }
 
+void node_append(struct node *parent, struct node *node)
+{
+    node->parent = parent;
+    if (parent->last)
+        parent->last->next = node;
+    else
+        parent->first = node;
+    parent->last = node;
+    parent->count++;
+}
+
 static enum err add_node(struct tree *tree, const struct node *template,
                          struct node **ret)
 {
@@ -101,7 +112,6 @@ static enum err add_node(struct tree *tree, const struct node *template,
     if (!node)
         return fail_too_large(tree, template->mark);
     *node = *template;
-    node->parent = parent;
     node->key = tree->key;
     node->key_mark = tree->key_mark;
     tree->has_key = false;
@@ -112,12 +122,7 @@ static enum err add_node(struct tree *tree, const struct node *template,
         tree->root = node;
         return OK;
     }
-    if (parent->last)
-        parent->last->next = node;
-    else
-        parent->first = node;
-    parent->last = node;
-    parent->count++;
+    node_append(parent, node);
     return OK;
 }
 

@@ -86,23 +86,6 @@ static void visit_apply(struct gather *gather, struct gather_part *part)
     worker_apply(part->worker, reload->settings);
 }
 
-static bool lists_equal(const struct config_strs *a, const struct config_strs *b)
-{
-    if (a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (!str_eq(a->items[i], b->items[i]))
-            return false;
-    return true;
-}
-
-static const char *needs_restart(const struct config *running, const struct config *next)
-{
-    if (!lists_equal(&running->listen, &next->listen))
-        return "listen";
-    return config_needs_restart(running, next);
-}
-
 static void read_config(struct store_job *job, struct store *store [[maybe_unused]])
 {
     struct reload *reload = CONTAINER_OF(job, struct reload, job);
@@ -116,7 +99,7 @@ static void read_config(struct store_job *job, struct store *store [[maybe_unuse
         return;
     }
     options->adjust(config, options->user);
-    option = needs_restart(reload->gateway->settings->config, config);
+    option = config_needs_restart(reload->gateway->settings->config, config);
     if (option)
         buf_putf(&reload->problem, "`%s` has changed, and that needs a restart", option);
     else if (settings_new(config, &reload->settings, &problem))
