@@ -68,6 +68,10 @@ void team_member_delete(struct exchange *x);
 void team_accept(struct exchange *x);
 void team_decline(struct exchange *x);
 
+/* settings_door.c */
+void admin_settings(struct exchange *x);
+void admin_set_settings(struct exchange *x);
+
 /* health_door.c */
 void health_get(struct exchange *x);
 void ready_get(struct exchange *x);

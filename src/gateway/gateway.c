@@ -134,6 +134,16 @@ const char *gateway_data(const struct gateway *gateway)
     return gateway->options->data;
 }
 
+const char *gateway_config_path(const struct gateway *gateway)
+{
+    return gateway->options->config_path;
+}
+
+const struct tuning *gateway_tuning(const struct gateway *gateway)
+{
+    return &gateway->tuning;
+}
+
 struct spawner *gateway_spawner(const struct gateway *gateway)
 {
     return gateway->spawner;
@@ -264,6 +274,55 @@ static enum err open_data(struct gateway *gateway)
         log_error("store.open", "dir=%s reason=\"%s\"", LOG_TEXT(str_of(data)),
                   why ? why : err_name(err));
     return err ? err : start_first_tokens(data, gateway->store);
+}
+
+enum err gateway_load_config(const struct gateway *gateway, const struct tuning *tuning,
+                             struct config **ret, struct config_problem *problem)
+{
+    const struct gateway_options *options = gateway->options;
+    struct config_setting items[CONFIG_OVERLAY_MAX];
+    struct config_overlay overlay = tuning_overlay(tuning, items);
+    enum err err = config_load_over(options->config_path, &overlay, ret, problem);
+
+    if (!err)
+        options->adjust(*ret, options->user);
+    return err;
+}
+
+static enum err read_tuned(const struct gateway *gateway, struct settings **ret,
+                           struct config_problem *problem)
+{
+    struct config *config = NULL;
+    enum err err = gateway_load_config(gateway, &gateway->tuning, &config, problem);
+
+    if (err)
+        return err;
+    err = settings_new(config, ret, problem);
+    if (err)
+        config_free(config);
+    return err;
+}
+
+/* What was set at run time is in force again. A file that does not go with it counts for
+ * more: the server starts as that says. */
+static enum err restore_tuning(struct gateway *gateway)
+{
+    struct config_problem problem = {};
+    struct settings *settings = NULL;
+    enum err err = tuning_restore(&gateway->tuning, gateway->store);
+
+    if (err || gateway->tuning.count == 0)
+        return err;
+    if (read_tuned(gateway, &settings, &problem)) {
+        log_error("setting.refuse", "reason=%s", LOG_TEXT(str_of(problem.message)));
+        tuning_done(&gateway->tuning);
+        return OK;
+    }
+    settings_unref(gateway->settings);
+    gateway->settings = settings;
+    log_set_level(settings->config->log);
+    gateway_set_limits(gateway, settings->config);
+    return OK;
 }
 
 static enum err add_listener(struct gateway *gateway, struct str address)
@@ -519,6 +578,8 @@ static enum err start(struct gateway *gateway, const sigset_t *signals)
     gateway_set_limits(gateway, gateway->settings->config);
     err = open_data(gateway);
     if (!err)
+        err = restore_tuning(gateway);
+    if (!err)
         err = open_listeners(gateway);
     if (!err)
         err = start_load_tokens(gateway->store, &identities, &count);
@@ -563,6 +624,7 @@ static void gateway_done(struct gateway *gateway)
     server_list_unref(gateway->added);
     server_uids_done(&gateway->uids);
     settings_unref(gateway->settings);
+    tuning_done(&gateway->tuning);
     if (gateway->signals.fd > 0)
         (void)close(gateway->signals.fd);
     if (gateway->lock_fd >= 0)

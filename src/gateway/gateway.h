@@ -91,3 +91,12 @@ bool gateway_is_ready(const struct gateway *gateway);
  * nothing. `on_done` is called on the worker's thread with "" or what was wrong. */
 void gateway_reload(struct gateway *gateway, struct worker *worker,
                     void (*on_done)(void *user, struct str problem), void *user);
+
+/* What was set at run time, in force on the first worker; and another instead, over the
+ * file, which is read again. All or nothing, as above; always on the first worker. */
+struct tuning;
+const struct tuning *gateway_tuning(const struct gateway *gateway);
+void gateway_tune(struct gateway *gateway, const struct tuning *tuning,
+                  void (*on_done)(void *user, struct str problem), void *user);
+
+const char *gateway_config_path(const struct gateway *gateway); /* or NULL */

@@ -10,11 +10,13 @@
 #include "gateway/gateway.h"
 #include "gateway/server_list.h"
 #include "gateway/server_uids.h"
+#include "gateway/tuning.h"
 #include "spawn/spawn.h"
 
 struct gateway {
     const struct gateway_options *options;
     struct settings *settings; /* the first worker's; for reloads */
+    struct tuning tuning;      /* what of them was set at run time; likewise */
     struct worker *workers;
     size_t worker_count;
     struct store *store;
@@ -42,6 +44,10 @@ struct gateway {
     bool has_started;   /* the record says so */
     bool reloads_again; /* SIGHUP came meanwhile */
 };
+
+/* The file, and what lies over it. The caller frees it. */
+enum err gateway_load_config(const struct gateway *gateway, const struct tuning *tuning,
+                             struct config **ret, struct config_problem *problem);
 
 /* What a configuration says about the process as a whole. */
 void gateway_set_limits(struct gateway *gateway, const struct config *config);

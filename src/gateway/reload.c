@@ -20,6 +20,7 @@ struct reload {
     struct gateway *gateway;
     struct worker *worker;
     struct settings *settings;
+    struct tuning tuning; /* what lies over the file */
     struct buf problem;
     void (*on_done)(void *user, struct str problem);
     void *user;
@@ -51,13 +52,16 @@ static void reload_finish(struct reload *reload)
     if (reload->problem.len) {
         log_refusal(buf_str(&reload->problem));
     } else {
-        log_info("config.reload", "file=%s", gateway->options->config_path);
+        log_info("config.reload", "file=%s set=%zu",
+                 gateway->options->config_path ? gateway->options->config_path : "",
+                 gateway->tuning.count);
         log_set_level(reload->settings->config->log);
         gateway_set_limits(gateway, reload->settings->config);
     }
     recording_config(reload->worker, S("reload"), buf_str(&reload->problem));
     gateway->is_reloading = false;
     reload->on_done(reload->user, buf_str(&reload->problem));
+    tuning_done(&reload->tuning);
     if (reload->gather.parts)
         gather_done(&reload->gather);
     settings_unref(reload->settings);
@@ -74,6 +78,9 @@ static void on_all_applied(struct gather *gather)
 
     settings_unref(gateway->settings);
     gateway->settings = settings_ref(reload->settings);
+    tuning_done(&gateway->tuning);
+    gateway->tuning = reload->tuning;
+    reload->tuning = (struct tuning){};
     exporter_apply(gateway->exporter, gateway->settings);
     gateway_apply_record(gateway);
     reload_finish(reload);
@@ -89,16 +96,14 @@ static void visit_apply(struct gather *gather, struct gather_part *part)
 static void read_config(struct store_job *job, struct store *store [[maybe_unused]])
 {
     struct reload *reload = CONTAINER_OF(job, struct reload, job);
-    const struct gateway_options *options = reload->gateway->options;
     struct config_problem problem = {};
     struct config *config = NULL;
     const char *option;
 
-    if (config_load(options->config_path, &config, &problem)) {
+    if (gateway_load_config(reload->gateway, &reload->tuning, &config, &problem)) {
         config_problem_put(&problem, &reload->problem);
         return;
     }
-    options->adjust(config, options->user);
     option = config_needs_restart(reload->gateway->settings->config, config);
     if (option)
         buf_putf(&reload->problem, "`%s` has changed, and that needs a restart", option);
@@ -126,34 +131,67 @@ static void on_config_read(struct store_job *job)
     gather_start(&reload->gather, reload->worker);
 }
 
-/* Always on the first worker, so reloads follow one another. */
-void gateway_reload(struct gateway *gateway, struct worker *worker,
-                    void (*on_done)(void *user, struct str problem), void *user)
+/* Always on the first worker, so reloads follow one another. Why not now, or "". */
+static struct str hindrance(const struct gateway *gateway)
 {
-    struct reload *reload;
+    if (gateway->is_draining)
+        return stopping;
+    return gateway->is_reloading ? S("another reload is under way") : S("");
+}
 
-    if (!gateway->options->config_path) {
-        log_refusal(S("the server runs without a configuration file"));
-        on_done(user, S("the server runs without a configuration file"));
-        return;
-    }
-    if (gateway->is_draining) {
-        on_done(user, stopping);
-        return;
-    }
-    if (gateway->is_reloading) {
-        on_done(user, S("another reload is under way"));
-        return;
-    }
-    gateway->is_reloading = true;
-    reload = xcalloc(1, sizeof(*reload));
+static struct reload *reload_new(struct gateway *gateway, struct worker *worker,
+                                 const struct tuning *tuning, void *user)
+{
+    struct reload *reload = xcalloc(1, sizeof(*reload));
+
     reload->job = (struct store_job){ .loop = worker->loop,
                                       .work = read_config,
                                       .done = on_config_read };
     reload->gateway = gateway;
     reload->worker = worker;
-    reload->on_done = on_done;
     reload->user = user;
+    tuning_copy(&reload->tuning, tuning);
     buf_init(&reload->problem, 4096);
-    store_submit(gateway->store, &reload->job);
+    return reload;
+}
+
+static void reload_start(struct reload *reload)
+{
+    reload->gateway->is_reloading = true;
+    store_submit(reload->gateway->store, &reload->job);
+}
+
+void gateway_reload(struct gateway *gateway, struct worker *worker,
+                    void (*on_done)(void *user, struct str problem), void *user)
+{
+    struct str why = hindrance(gateway);
+    struct reload *reload;
+
+    if (!gateway->options->config_path) {
+        why = S("the server runs without a configuration file");
+        log_refusal(why);
+    }
+    if (why.len) {
+        on_done(user, why);
+        return;
+    }
+    reload = reload_new(gateway, worker, &gateway->tuning, user);
+    reload->on_done = on_done;
+    reload_start(reload);
+}
+
+void gateway_tune(struct gateway *gateway, const struct tuning *tuning,
+                  void (*on_done)(void *user, struct str problem), void *user)
+{
+    struct worker *worker = &gateway->workers[0];
+    struct str why = hindrance(gateway);
+    struct reload *reload;
+
+    if (why.len) {
+        on_done(user, why);
+        return;
+    }
+    reload = reload_new(gateway, worker, tuning, user);
+    reload->on_done = on_done;
+    reload_start(reload);
 }

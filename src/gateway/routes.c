@@ -23,6 +23,8 @@ static const struct route routes[] = {
     { HTTP_POST,   S("/admin/participants/{}/capabilities"), ACCESS_ADMIN,    AT_FIRST_WORKER, S("capabilities.change"), false, admin_capabilities },
     { HTTP_GET,    S("/admin/participants/{}/rights"),       ACCESS_ADMIN,    TOPIC_IN_QUERY,  S(""),                    false, admin_rights },
     { HTTP_GET,    S("/admin/participants/{}/grants"),       ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_grants },
+    { HTTP_GET,    S("/admin/settings"),                     ACCESS_ADMIN,    AT_FIRST_WORKER, S(""),                    false, admin_settings },
+    { HTTP_PATCH,  S("/admin/settings"),                     ACCESS_ADMIN,    AT_FIRST_WORKER, S("settings.change"),     false, admin_set_settings },
     { HTTP_GET,    S("/admin/tokens"),                       ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, tokens_list },
     { HTTP_POST,   S("/admin/tokens"),                       ACCESS_ADMIN,    AT_FIRST_WORKER, S("token.create"),        false, tokens_create },
     { HTTP_DELETE, S("/admin/tokens/{}"),                    ACCESS_ADMIN,    AT_FIRST_WORKER, S("token.revoke"),        false, tokens_revoke },

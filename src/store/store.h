@@ -96,7 +96,8 @@ enum err store_token_remove(struct store *store, struct str name, bool *ret_foun
     X(CATALOGUE,     "catalogue")     /* … what it offers, what was seen */  \
     X(SECRET,        "secret")        /* … its tokens, sealed */              \
     X(UID,           "uid")           /* … whom it becomes, started by root */ \
-    X(TEAM,          "team")          /* of the directory */
+    X(TEAM,          "team")          /* of the directory */                 \
+    X(SETTING,       "setting")       /* made at run time */
 /* clang-format on */
 
 enum store_section {
