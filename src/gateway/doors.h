@@ -16,6 +16,7 @@ void rules_list(struct exchange *x);
 
 /* session_door.c: tickets and the sessions that browsers make of them */
 void ticket_post(struct exchange *x);
+void session_get(struct exchange *x);
 void session_post(struct exchange *x);
 void session_delete(struct exchange *x);
 

@@ -12,6 +12,7 @@ static const struct route routes[] = {
     { HTTP_GET,    S("/ws"),                                 ACCESS_IDENTITY, TOPIC_IN_QUERY,  S(""),                    true,  ws_open },
     { HTTP_GET,    S("/agents"),                             ACCESS_PUBLIC,   AT_FIRST_WORKER, S(""),                    false, agents_open },
     { HTTP_POST,   S("/ws-ticket"),                          ACCESS_IDENTITY, ANYWHERE,        S("ticket.create"),       false, ticket_post },
+    { HTTP_GET,    S("/session"),                            ACCESS_IDENTITY, ANYWHERE,        S(""),                    false, session_get },
     { HTTP_POST,   S("/session"),                            ACCESS_PUBLIC,   AT_FIRST_WORKER, S("session.create"),      false, session_post },
     { HTTP_DELETE, S("/session"),                            ACCESS_IDENTITY, AT_FIRST_WORKER, S("session.end"),         false, session_delete },
     { HTTP_GET,    S("/topics"),                             ACCESS_IDENTITY, ANYWHERE,        S(""),                    false, topics_list },

@@ -133,6 +133,16 @@ static void undo(struct session *session)
     gather_start(&session->gather, session->x->worker);
 }
 
+/* Who it is, for the page that has to know. */
+static void write_identity(const struct identity *identity, struct json_writer *w)
+{
+    json_put_str(w, S("id"), identity->id);
+    json_put_str(w, S("type"), participant_type_name(identity->type));
+    json_put_bool(w, S("admin"), identity->is_admin);
+    json_put_strs(w, S("topics"), identity->topics);
+    json_put_given_time(w, S("expires_at"), identity->expires_ms);
+}
+
 static void answer_begin(struct gather *gather)
 {
     struct session *session = CONTAINER_OF(gather, struct session, gather);
@@ -148,10 +158,7 @@ static void answer_begin(struct gather *gather)
         json_write_init(&w, &out);
         json_object_open(&w);
         json_put_str(&w, S("token"), buf_str(&session->secret));
-        json_put_str(&w, S("id"), session->identity->id);
-        json_put_bool(&w, S("admin"), session->identity->is_admin);
-        json_put_strs(&w, S("topics"), session->identity->topics);
-        json_put_time(&w, S("expires_at"), session->identity->expires_ms);
+        write_identity(session->identity, &w);
         json_object_close(&w);
         exchange_json(session->x, 200, &out);
         buf_done(&out);
@@ -226,6 +233,32 @@ void session_post(struct exchange *x)
         return;
     }
     ticket_spend(x, TICKET_FOR_SESSION, req.ticket, begin_session);
+}
+
+static struct str source_of(const struct identity *identity)
+{
+    if (identity_is_from(identity, SOURCES_GUESTS))
+        return S("guest");
+    return identity_is_from(identity, SOURCES_SESSIONS) ? S("session") : S("token");
+}
+
+/* What a page must know that was given a token. */
+void session_get(struct exchange *x)
+{
+    const struct identity *identity = x->identity;
+    struct json_writer w;
+    struct buf out;
+
+    buf_init(&out, 1 << 20);
+    json_write_init(&w, &out);
+    json_object_open(&w);
+    write_identity(identity, &w);
+    json_put_str(&w, S("name"), identity->token_name);
+    json_put_str(&w, S("source"), source_of(identity));
+    json_put_given(&w, S("profile"), identity->profile);
+    json_object_close(&w);
+    exchange_json(x, 200, &out);
+    buf_done(&out);
 }
 
 static void answer_end(struct gather *gather)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { people, startGateway } from './gateway.mjs';
+import { people, person, startGateway } from './gateway.mjs';
 
 let gateway;
 
@@ -63,7 +63,7 @@ test('D2: a ticket opens the WebSocket and nothing else', async () => {
     assert.equal((await gateway.request('GET /topics', { token: ticket })).status, 401);
 });
 
-const routes = ['GET /', 'GET /ws', 'POST /ws-ticket', 'POST /session', 'DELETE /session', 'GET /topics',
+const routes = ['GET /', 'GET /ws', 'POST /ws-ticket', 'GET /session', 'POST /session', 'DELETE /session', 'GET /topics',
     'POST /topics/room/messages', 'GET /topics/room/messages', 'GET /topics/room/participants',
     'GET /topics/room/proposals', 'GET /admin/tokens', 'GET /healthz', 'GET /readyz', 'GET /metrics'];
 
@@ -113,4 +113,26 @@ test('D2: a ticket for a WebSocket is no session, nor a link a ticket', async ()
     assert.equal((await gateway.request('POST /session', { json: { ticket: await ticketOf() } })).status, 401);
     assert.equal((await gateway.refusal('admin', { token: null, ticket: link })).status, 401);
     assert.equal((await gateway.request('POST /session', { json: { ticket: link } })).status, 200);
+});
+
+test('session: a token tells who it stands for, and shows no secret', async () => {
+    const own = await startGateway({ tokens: [person('ann', { type: 'human', profile: 'human', topics: ['a', 'b*'] }), person('root', { profile: 'admin' })] });
+
+    try {
+        const who = (token) => own.request('GET /session', { token });
+        const { json, text } = await who('ann-token');
+
+        assert.deepEqual({ ...json, name: '' }, { id: 'ann', name: '', source: 'token', type: 'human', profile: 'human', admin: false, topics: ['a', 'b*'] });
+        assert.doesNotMatch(text, /ann-token/);
+        assert.equal((await who('root-token')).json.admin, true);
+        const { json: { ticket } } = await own.request('POST /admin/link', { token: 'root-token' });
+        const { json: session } = await own.request('POST /session', { json: { ticket } });
+        const { json: mine } = await who(session.token);
+
+        assert.deepEqual([mine.id, mine.source, mine.admin, mine.expires_at], ['root', 'session', true, session.expires_at]);
+        assert.equal((await who(null)).status, 401);
+        assert.equal((await who('wrong')).status, 401);
+    } finally {
+        await own.stop();
+    }
 });
