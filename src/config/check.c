@@ -183,23 +183,26 @@ enum err check_token(struct reader *reader, const struct node *node, void *objec
     return OK;
 }
 
-static enum err read_jwt_secret(struct reader *reader, const struct node *source,
-                                struct config_jwt *jwt)
+static enum err read_secret_file(struct reader *reader, const struct node *source,
+                                 struct str path, struct str *ret)
 {
     char text[TOKEN_MAX + 1];
     size_t len = 0;
-    enum err err =
-        read_secret(reader, source, jwt->secret_file.ptr, text, sizeof(text), &len);
+    enum err err;
 
+    if (!reader->base_dir)
+        return FAIL(reader, source->mark, STR_FMT " is not possible here",
+                    STR_ARG(source->key));
+    err = read_secret(reader, source, path.ptr, text, sizeof(text), &len);
     if (err)
         return err;
+    *ret = (struct str){};
     if (len <= TOKEN_MAX)
-        jwt->secret =
-            arena_str(&reader->config->arena, trim_lines((struct str){ text, len }));
+        *ret = arena_str(&reader->config->arena, trim_lines((struct str){ text, len }));
     explicit_bzero(text, sizeof(text));
-    if (!jwt->secret.ptr)
-        return FAIL(reader, source->mark, "secret_file %s is larger than %d bytes",
-                    SHOWN(jwt->secret_file), TOKEN_MAX);
+    if (!ret->ptr)
+        return FAIL(reader, source->mark, STR_FMT " %s is larger than %d bytes",
+                    STR_ARG(source->key), SHOWN(path), TOKEN_MAX);
     return OK;
 }
 
@@ -218,10 +221,8 @@ enum err check_jwt(struct reader *reader, const struct node *node, void *object)
     if (secret && file)
         return FAIL(reader, file->key_mark,
                     "jwt has both \"secret\" and \"secret_file\"");
-    if (file && !reader->base_dir)
-        return FAIL(reader, file->mark, "secret_file is not possible here");
     if (file)
-        err = read_jwt_secret(reader, file, jwt);
+        err = read_secret_file(reader, file, jwt->secret_file, &jwt->secret);
     if (err)
         return err;
     if (jwt->secret.len < JWT_SECRET_MIN)
@@ -230,6 +231,41 @@ enum err check_jwt(struct reader *reader, const struct node *node, void *object)
     if (jwt->audience.len == 0)
         return FAIL(reader, node->mark, "jwt needs \"audience\"");
     return OK;
+}
+
+/* What makes it one, and what it is for; whether addresses and profiles are any is seen
+ * when the settings are laid out. */
+enum err check_provider(struct reader *reader, const struct node *node, void *object)
+{
+    struct config_provider *provider = object;
+    const struct node *file = node_find(node, S("client_secret_file"));
+    bool has_purpose = provider->client_id.len || provider->audience.len;
+    bool gives_rights = provider->profile.len || provider->profiles.count;
+    enum err err;
+
+    provider->mark = node->mark;
+    if (provider->issuer.len == 0 && !has_purpose && !file && !gives_rights)
+        return OK; /* as it is printed where there is none */
+    if (provider->issuer.len == 0)
+        return FAIL(reader, node->mark, "provider needs \"issuer\"");
+    if (!has_purpose)
+        return FAIL(reader, node->mark,
+                    "provider needs \"client_id\", \"audience\" or both");
+    if (file && provider->client_id.len == 0)
+        return FAIL(reader, file->key_mark, "client_secret_file needs \"client_id\"");
+    if (!gives_rights)
+        return FAIL(reader, node->mark,
+                    "provider needs \"profile\", \"profiles\" or both");
+    if (provider->profiles.count && provider->claims.profile.len == 0)
+        return FAIL(reader, node->mark, "profiles need a claim: claims.profile");
+    if (!file)
+        return OK;
+    err = read_secret_file(reader, file, provider->client_secret_file,
+                           &provider->client_secret);
+    if (!err && provider->client_secret.len == 0)
+        return FAIL(reader, file->mark, "client_secret_file %s is empty",
+                    SHOWN(provider->client_secret_file));
+    return err;
 }
 
 /* "Name: value" as RFC 9110 5.1 and 5.5 have it, and none that the request itself is

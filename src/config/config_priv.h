@@ -150,6 +150,7 @@ enum err check_tls(struct reader *reader, const struct node *node, void *object)
 enum err check_audit(struct reader *reader, const struct node *node, void *object);
 enum err check_token(struct reader *reader, const struct node *node, void *object);
 enum err check_jwt(struct reader *reader, const struct node *node, void *object);
+enum err check_provider(struct reader *reader, const struct node *node, void *object);
 enum err check_anonymous(struct reader *reader, const struct node *node, void *object);
 enum err check_server(struct reader *reader, const struct node *node, void *object);
 enum err check_config(struct reader *reader, const struct node *root, void *object);

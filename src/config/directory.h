@@ -32,6 +32,42 @@ struct config_jwt {
     struct config_strs topics;
 };
 
+/* What a value of the claim `claims.profile` stands for. */
+struct config_provider_profile {
+    struct config_mark mark;
+    struct str name; /* unused, as in all lists */
+    struct str value;
+    struct str profile;
+};
+
+/* Which claims say what; "": none does. */
+struct config_claims {
+    struct str id, profile, topics, type;
+};
+
+/* An OpenID provider: people sign in there, and its JWTs are accepted. */
+struct config_provider {
+    struct config_mark mark;
+    struct str issuer; /* "": there is none */
+    struct str title;  /* on the button; "": the issuer's host */
+    struct str client_id;
+    struct str client_secret_file; /* "": a public client */
+    struct str client_secret;      /* what it holds */
+    struct str scopes;
+    struct str origin; /* "": where the browser asks */
+    uint64_t session_ms;
+    struct str audience; /* of bearers; "": they are not accepted */
+    struct str profile;  /* of whoever has none by his claims; "": he is refused */
+    struct config_mark profile_mark;
+    struct {
+        const struct config_provider_profile *items;
+        size_t count;
+    } profiles;
+    struct config_strs topics;
+    struct config_claims claims;
+};
+
 struct config_identity {
     struct config_jwt jwt;
+    struct config_provider provider;
 };

@@ -239,7 +239,8 @@ static void let_in(const struct subscribing *s, struct identity *identity)
     agent_hold_reads(client);
 }
 
-static void on_resolved(void *user, struct identity *identity, const char *why)
+static void on_resolved(void *user, struct identity *identity, enum err err,
+                        const char *why)
 {
     struct subscribing *s = user;
 
@@ -249,6 +250,11 @@ static void on_resolved(void *user, struct identity *identity, const char *why)
         identity_unref(identity);
     else if (identity)
         let_in(s, identity);
+    else if (err == ERR_UNAVAILABLE) /* says nothing about the token */
+        agent_refuse(s->client, s->message.message_id,
+                     &(struct agent_fault){ S("UNAVAILABLE"),
+                                            S("payload.authentication_token"),
+                                            str_of(why), 0 });
     else
         fail_login(s, why);
     subscribing_free(s);

@@ -186,7 +186,8 @@ static void pass_login(struct exchange *x, struct identity *identity, auth_done 
     decide(x, on_done);
 }
 
-static void on_resolved(void *user, struct identity *identity, const char *why)
+static void on_resolved(void *user, struct identity *identity, enum err err,
+                        const char *why)
 {
     struct exchange *x = user;
 
@@ -194,6 +195,8 @@ static void on_resolved(void *user, struct identity *identity, const char *why)
         identity_unref(identity);
     else if (identity)
         pass_login(x, identity, x->on_authenticated);
+    else if (err == ERR_UNAVAILABLE)
+        x->on_authenticated(x, err, why); /* says nothing about the token */
     else
         fail_login(x, why, x->on_authenticated);
 }

@@ -20,6 +20,11 @@ void session_get(struct exchange *x);
 void session_post(struct exchange *x);
 void session_delete(struct exchange *x);
 
+/* provider_door.c: signing in at the identity provider */
+void session_ways(struct exchange *x);
+void session_provider(struct exchange *x);
+void session_callback(struct exchange *x);
+
 /* grants_door.c: what participants may do */
 void admin_capabilities(struct exchange *x);
 void admin_grants(struct exchange *x);

@@ -2,37 +2,89 @@
 #include "gateway/resolve.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "gateway/gateway.h"
+#include "gateway/provider.h"
 #include "gateway/tokens.h"
 #include "identity/jwt.h"
 
 enum { JWTS_MAX = 20'000 }; /* known at a time */
 
 static const char unknown[] = "The token is not known or has expired.";
+static const char overfull[] = "The token cannot be taken now; try again later.";
 
 struct resolving {
     struct gather gather;
     struct identity *identity;
     struct resolve_asker asker;
     const struct settings *settings; /* that it was verified by: compared, no more */
+
+    /* Of the identity provider's: asked for by mail, and answered by mail. */
+    struct loop_mail mail;
+    struct worker *asked_at; /* NULL: all of it happens in one place */
+    struct worker *keeper;
+    struct provider_check check;
+    char *token;
+    uint8_t token_hash[SHA256_BYTES];
+    enum err err;
+    const char *why;
 };
+
+static bool takes_secret(const struct settings *settings)
+{
+    return settings->jwt.terms.secret.len > 0;
+}
+
+static bool takes_keys(const struct settings *settings)
+{
+    return settings->provider.said && settings->provider.said->audience.len > 0;
+}
 
 bool resolve_may_help(const struct worker *worker, struct str token)
 {
-    return worker->settings->jwt.terms.secret.len > 0 && jwt_is_likely(token);
+    return (takes_secret(worker->settings) || takes_keys(worker->settings)) &&
+           jwt_is_likely(token);
 }
 
-static size_t count_jwts(const struct worker *worker)
+/* --- into every table --- */
+
+static size_t count_issued(const struct worker *worker)
 {
     struct identity *identity;
     size_t count = 0;
 
     MAP_FOREACH(identity, &worker->tokens.by_hash)
-        count += identity->source == FROM_JWT;
+        count += identity_is_from(identity, SOURCES_ISSUERS);
     return count;
+}
+
+static bool has_same_rights(const struct identity *a, const struct identity *b)
+{
+    return a->type == b->type && a->is_admin == b->is_admin &&
+           str_list_eq(a->topics, b->topics) &&
+           str_list_eq(a->capabilities, b->capabilities);
+}
+
+/* False: there are too many. */
+static bool enter(struct worker *worker, struct identity *identity)
+{
+    struct identity *known = token_table_find_hash(&worker->tokens, identity->token_hash);
+
+    if (known && identity->source == FROM_JWT)
+        return true;
+    if (!known && count_issued(worker) >= JWTS_MAX)
+        return false;
+    if (known && !has_same_rights(known, identity)) {
+        (void)identity_ref(known);
+        (void)worker_end_token(worker, known);
+        identity_unref(known);
+    }
+    worker_add_token(worker, identity);
+    return true;
 }
 
 static void visit(struct gather *gather, struct gather_part *part)
@@ -42,13 +94,9 @@ static void visit(struct gather *gather, struct gather_part *part)
 
     if (worker->settings != r->settings)
         return; /* the secret may be another by now */
-    token_table_drop_expired(&worker->tokens, 1U << FROM_JWT, loop_wall_ms(worker->loop));
-    if (!token_table_find_hash(&worker->tokens, r->identity->token_hash)) {
-        if (count_jwts(worker) >= JWTS_MAX)
-            return;
-        worker_add_token(worker, r->identity);
-    }
-    part->count = 1;
+    token_table_drop_expired(&worker->tokens, SOURCES_ISSUERS,
+                             loop_wall_ms(worker->loop));
+    part->count = enter(worker, r->identity);
 }
 
 static void visit_undo(struct gather *gather, struct gather_part *part)
@@ -58,18 +106,49 @@ static void visit_undo(struct gather *gather, struct gather_part *part)
     (void)worker_end_token(part->worker, r->identity);
 }
 
-static void finish(struct resolving *r, struct identity *identity, const char *why)
+static void resolving_free(struct resolving *r)
 {
     gather_done(&r->gather);
-    r->asker.on_done(r->asker.user, identity ? identity_ref(identity) : NULL, why);
     identity_unref(r->identity);
+    if (r->token)
+        crypto_wipe(r->token, strlen(r->token));
+    free(r->token);
     free(r);
+}
+
+/* Every table has it, this one too, unless it has ended meanwhile. */
+static void on_answer(struct loop_mail *mail)
+{
+    struct resolving *r = CONTAINER_OF(mail, struct resolving, mail);
+    struct identity *known =
+        r->err ? NULL : token_table_find_hash(&r->asked_at->tokens, r->token_hash);
+
+    if (known)
+        r->asker.on_done(r->asker.user, identity_ref(known), OK, NULL);
+    else
+        r->asker.on_done(r->asker.user, NULL, r->err ? r->err : ERR_UNAUTHORIZED,
+                         r->err ? r->why : unknown);
+    resolving_free(r);
+}
+
+static void finish(struct resolving *r, struct identity *identity, enum err err,
+                   const char *why)
+{
+    if (r->asked_at) {
+        r->err = err;
+        r->why = why;
+        r->mail.deliver = on_answer;
+        loop_post(r->asked_at->loop, &r->mail);
+        return;
+    }
+    r->asker.on_done(r->asker.user, identity ? identity_ref(identity) : NULL, err, why);
+    resolving_free(r);
 }
 
 static void on_undone(struct gather *gather)
 {
-    finish(CONTAINER_OF(gather, struct resolving, gather), NULL,
-           "The token cannot be taken now; try again later.");
+    finish(CONTAINER_OF(gather, struct resolving, gather), NULL, ERR_UNAVAILABLE,
+           overfull);
 }
 
 /* It is known everywhere or nowhere; and here still, or it has ended meanwhile. */
@@ -81,13 +160,32 @@ static void on_known(struct gather *gather)
         token_table_find_hash(&origin->tokens, r->identity->token_hash);
 
     if (gather_total(gather) == gather->part_count) {
-        finish(r, known, known ? NULL : unknown);
+        finish(r, known, known ? OK : ERR_UNAUTHORIZED, known ? NULL : unknown);
         return;
     }
     gather_done(&r->gather);
     r->gather = (struct gather){ .visit = visit_undo, .done = on_undone };
     gather_start(&r->gather, origin);
 }
+
+static void spread(struct resolving *r, struct worker *worker, struct identity *identity)
+{
+    r->identity = identity;
+    r->settings = worker->settings;
+    r->gather = (struct gather){ .visit = visit, .done = on_known };
+    gather_start(&r->gather, worker);
+}
+
+void resolve_signed_in(struct worker *worker, struct identity *identity,
+                       const struct resolve_asker *asker)
+{
+    struct resolving *r = xcalloc(1, sizeof(*r));
+
+    r->asker = *asker;
+    spread(r, worker, identity);
+}
+
+/* --- signed with a secret --- */
 
 /* Who the claims say it is; NULL with why it is nobody. */
 static struct identity *identity_of(struct worker *worker, struct str token,
@@ -116,8 +214,8 @@ static struct identity *identity_of(struct worker *worker, struct str token,
     return NULL;
 }
 
-static void resolve_jwt(struct worker *worker, struct str token,
-                        const struct resolve_asker *asker)
+static void resolve_by_secret(struct worker *worker, struct str token,
+                              const struct resolve_asker *asker)
 {
     CLEANUP(arena_done) struct arena arena;
     struct identity *identity;
@@ -127,15 +225,82 @@ static void resolve_jwt(struct worker *worker, struct str token,
     arena_init(&arena, JWT_ARENA);
     identity = identity_of(worker, token, &arena, &why);
     if (!identity) {
-        asker->on_done(asker->user, NULL, why);
+        asker->on_done(asker->user, NULL, ERR_UNAUTHORIZED, why);
         return;
     }
     r = xcalloc(1, sizeof(*r));
-    r->identity = identity;
     r->asker = *asker;
-    r->settings = worker->settings;
-    r->gather = (struct gather){ .visit = visit, .done = on_known };
-    gather_start(&r->gather, worker);
+    spread(r, worker, identity);
+}
+
+/* --- signed with a key of the identity provider --- */
+
+static void on_checked(struct provider_check *check, const struct jwt_claims *claims,
+                       enum err err, const char *why)
+{
+    struct resolving *r = CONTAINER_OF(check, struct resolving, check);
+    CLEANUP(arena_done) struct arena arena;
+    struct worker *keeper = r->keeper;
+    struct identity template;
+
+    arena_init(&arena, JWT_ARENA);
+    if (!err && provider_read_claims(&keeper->settings->provider, claims->all, &arena,
+                                     &template, &why))
+        err = ERR_UNAUTHORIZED;
+    if (err) {
+        finish(r, NULL, err, why);
+        return;
+    }
+    template.token_name = token_make_name(S("jwt"), &arena);
+    template.source = FROM_JWT;
+    template.created_ms = loop_wall_ms(keeper->loop);
+    template.expires_ms = claims->expires_ms + JWT_LEEWAY_MS;
+    memcpy(template.token_hash, r->token_hash, SHA256_BYTES);
+    spread(r, keeper, identity_new(&template));
+}
+
+static void on_question(struct loop_mail *mail)
+{
+    struct resolving *r = CONTAINER_OF(mail, struct resolving, mail);
+    struct provider *provider = NULL;
+
+    if (takes_keys(r->keeper->settings))
+        provider = provider_of(r->keeper);
+    if (!provider) {
+        finish(r, NULL, ERR_UNAVAILABLE, overfull);
+        return;
+    }
+    r->check =
+        (struct provider_check){ .token = str_of(r->token), .on_done = on_checked };
+    provider_check(provider, &r->check);
+}
+
+static void resolve_by_keys(struct worker *worker, struct str token,
+                            const struct resolve_asker *asker)
+{
+    struct resolving *r = xcalloc(1, sizeof(*r));
+
+    r->asker = *asker;
+    r->asked_at = worker;
+    r->keeper = gateway_worker(worker->gateway, 0);
+    r->token = str_dup(token);
+    crypto_sha256(token, r->token_hash);
+    r->mail.deliver = on_question;
+    loop_post(r->keeper->loop, &r->mail);
+}
+
+/* --- any --- */
+
+/* What the token says of its algorithm chooses whom to ask, and nothing more: neither
+ * takes what the other signs. */
+static void resolve_jwt(struct worker *worker, struct str token,
+                        const struct resolve_asker *asker)
+{
+    if (!takes_keys(worker->settings) ||
+        (takes_secret(worker->settings) && jwt_names_secret(token)))
+        resolve_by_secret(worker, token, asker);
+    else
+        resolve_by_keys(worker, token, asker);
 }
 
 void resolve_start(struct worker *worker, struct str token,
@@ -145,19 +310,19 @@ void resolve_start(struct worker *worker, struct str token,
         token_table_find(&worker->tokens, token, loop_wall_ms(worker->loop));
 
     if (identity)
-        asker->on_done(asker->user, identity_ref(identity), NULL);
+        asker->on_done(asker->user, identity_ref(identity), OK, NULL);
     else if (resolve_may_help(worker, token))
         resolve_jwt(worker, token, asker);
     else
-        asker->on_done(asker->user, NULL, unknown);
+        asker->on_done(asker->user, NULL, ERR_UNAUTHORIZED, unknown);
 }
 
-static struct identity *find_jwt(const struct worker *worker)
+static struct identity *find_issued(const struct worker *worker)
 {
     struct identity *identity;
 
     MAP_FOREACH(identity, &worker->tokens.by_hash)
-        if (identity->source == FROM_JWT)
+        if (identity_is_from(identity, SOURCES_ISSUERS))
             return identity_ref(identity);
     return NULL;
 }
@@ -166,7 +331,7 @@ void resolve_end_jwts(struct worker *worker)
 {
     struct identity *identity;
 
-    while ((identity = find_jwt(worker))) {
+    while ((identity = find_issued(worker))) {
         (void)worker_end_token(worker, identity);
         identity_unref(identity);
     }

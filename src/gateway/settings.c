@@ -97,8 +97,8 @@ void settings_put_profiles(const struct settings *settings, struct buf *out)
         buf_putf(out, ", " STR_FMT, STR_ARG(settings->config->profiles.items[i].name));
 }
 
-static enum err no_profile(const struct settings *settings, struct config_mark mark,
-                           struct str name, struct config_problem *problem)
+enum err settings_no_profile(const struct settings *settings, struct config_mark mark,
+                             struct str name, struct config_problem *problem)
 {
     CLEANUP(buf_done) struct buf known;
 
@@ -117,7 +117,8 @@ static enum err template_of(const struct settings *settings,
     struct profile profile = {};
 
     if (token->profile.len && !settings_profile(settings, token->profile, &profile))
-        return no_profile(settings, token->profile_mark, token->profile, problem);
+        return settings_no_profile(settings, token->profile_mark, token->profile,
+                                   problem);
     *ret = (struct identity){
         .id = token->id,
         .token_name = token->name.len ? token->name : token->id,
@@ -196,7 +197,7 @@ static enum err add_anonymous(struct settings *settings, struct config_problem *
     if (said->id.len == 0)
         return OK;
     if (!settings_profile(settings, said->profile, &profile))
-        return no_profile(settings, said->profile_mark, said->profile, problem);
+        return settings_no_profile(settings, said->profile_mark, said->profile, problem);
     if (profile.is_admin)
         return config_fail(settings->config, said->profile_mark, problem,
                            "whoever comes without a token is no administrator");
@@ -259,7 +260,7 @@ static enum err lay_out_jwt(struct settings *settings, struct config_problem *pr
     if (said->secret.len == 0)
         return OK;
     if (!settings_profile(settings, said->profile, &jwt->profile))
-        return no_profile(settings, said->profile_mark, said->profile, problem);
+        return settings_no_profile(settings, said->profile_mark, said->profile, problem);
     if (jwt->profile.is_admin)
         return config_fail(settings->config, said->profile_mark, problem,
                            "whoever comes with a JWT is no administrator");
@@ -281,7 +282,8 @@ static enum err check_team_profile(const struct settings *settings,
     struct profile profile;
 
     if (!settings_profile(settings, said->team_profile, &profile))
-        return no_profile(settings, said->team_profile_mark, said->team_profile, problem);
+        return settings_no_profile(settings, said->team_profile_mark, said->team_profile,
+                                   problem);
     return OK;
 }
 
@@ -364,8 +366,8 @@ static enum err lay_out_approval(const struct settings *settings,
     ret->profiles = list_of(&said->profiles);
     for (size_t i = 0; i < said->profiles.count; i++)
         if (!settings_profile(settings, said->profiles.items[i], &profile))
-            return no_profile(settings, said->profiles.marks[i], said->profiles.items[i],
-                              problem);
+            return settings_no_profile(settings, said->profiles.marks[i],
+                                       said->profiles.items[i], problem);
     return OK;
 }
 
@@ -553,6 +555,8 @@ enum err settings_new(struct config *config, struct settings **ret,
         err = add_tokens(settings, problem);
     if (!err)
         err = lay_out_jwt(settings, problem);
+    if (!err)
+        err = settings_lay_out_provider(settings, problem);
     if (!err)
         err = check_team_profile(settings, problem);
     if (!err)

@@ -32,6 +32,22 @@ struct jwt_settings {
     struct str_list topics;
 };
 
+/* What a value of a claim stands for. */
+struct claimed_profile {
+    struct str value;
+    struct profile profile;
+};
+
+/* The identity provider. */
+struct provider_settings {
+    const struct config_provider *said; /* NULL: there is none */
+    struct str title;
+    struct profile profile; /* "": whoever has none of these is refused */
+    const struct claimed_profile *profiles;
+    size_t profile_count;
+    struct str_list topics;
+};
+
 struct rulings;     /* policy/rulings.h */
 struct server_list; /* server_list.h */
 struct tls;
@@ -67,6 +83,7 @@ struct settings {
     struct identity *anonymous; /* one of them, or NULL: by MCP, without a credential */
     struct identity *concierge; /* likewise, NULL where MCP is closed: mcp_halls.h */
     struct jwt_settings jwt;
+    struct provider_settings provider;
     struct tls *tls; /* NULL: plain */
     struct export_targets exports;
     struct server_list *servers;  /* MCP servers of the configuration */
@@ -101,8 +118,9 @@ enum err room_settings_admit(const struct room_settings *settings, struct str to
 bool settings_profile(const struct settings *settings, struct str name,
                       struct profile *ret);
 
-/* Do JSON Web Tokens mean the same under both? */
+/* Do JSON Web Tokens, and those of the identity provider, mean the same under both? */
 bool settings_jwt_equal(const struct settings *a, const struct settings *b);
+bool settings_provider_equal(const struct settings *a, const struct settings *b);
 
 /* The names of those there are, for messages; settings NULL: the built-in ones. */
 void settings_put_profiles(const struct settings *settings, struct buf *out);

@@ -246,7 +246,7 @@ void tokens_revoke(struct exchange *x)
     if (identity->source == FROM_JWT) {
         exchange_fail(x, ERR_CONFLICT,
                       "That is a JWT of another issuer; it ends when it expires, or when "
-                      "the secret is changed.");
+                      "the settings of its issuer are changed.");
         return;
     }
     change = xcalloc(1, sizeof(*change));

@@ -251,7 +251,7 @@ void token_write_json(const struct identity *identity, struct json_writer *w)
         [FROM_CONFIG] = S("config"),   [FROM_STORE] = S("store"),
         [FROM_SESSION] = S("session"), [FROM_INVITATION] = S("invitation"),
         [FROM_GUEST] = S("guest"),     [FROM_SERVER] = S("server"),
-        [FROM_JWT] = S("jwt"),
+        [FROM_JWT] = S("jwt"),         [FROM_PROVIDER] = S("provider"),
     };
 
     json_object_open(w);

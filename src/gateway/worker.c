@@ -9,6 +9,7 @@
 #include "gateway/grants.h"
 #include "gateway/http_door.h"
 #include "gateway/mcp_halls.h"
+#include "gateway/provider.h"
 #include "gateway/recording.h"
 #include "gateway/resolve.h"
 #include "gateway/room.h"
@@ -132,6 +133,8 @@ void worker_end_servers(struct worker *worker)
 {
     servers_free(worker->servers);
     worker->servers = NULL;
+    provider_free(worker->provider);
+    worker->provider = NULL;
 }
 
 void worker_done(struct worker *worker)
@@ -287,7 +290,7 @@ static void end_guests_of(struct worker *worker, const struct settings *settings
 
 /* Those that are gone end, those that changed mean something else from now on. */
 static void replace_config_tokens(struct worker *worker, const struct settings *old,
-                                  struct settings *settings)
+                                  struct settings *settings, bool is_same_provider)
 {
     end_guests_of(worker, settings);
     worker_forget_strangers(worker);
@@ -304,7 +307,7 @@ static void replace_config_tokens(struct worker *worker, const struct settings *
         else if (was->is_admin && !is->is_admin)
             (void)end_descendants(worker, was->id); /* they have the role still */
     }
-    if (!settings_jwt_equal(old, settings))
+    if (!settings_jwt_equal(old, settings) || !is_same_provider)
         resolve_end_jwts(worker);
     ws_change_tokens(worker);
     agents_change_tokens(worker->agents);
@@ -329,6 +332,7 @@ static void apply_to_room(struct live_room *room, const struct settings *setting
 void worker_apply(struct worker *worker, struct settings *settings)
 {
     struct settings *old = worker->settings;
+    bool is_same_provider = settings_provider_equal(old, settings);
     struct live_room *room;
 
     worker->settings = settings_ref(settings);
@@ -339,7 +343,11 @@ void worker_apply(struct worker *worker, struct settings *settings)
     worker->links.max = settings->config->limits.tickets;
     MAP_FOREACH(room, &worker->rooms)
         apply_to_room(room, settings);
-    replace_config_tokens(worker, old, settings);
+    replace_config_tokens(worker, old, settings, is_same_provider);
+    if (!is_same_provider) {
+        provider_free(worker->provider);
+        worker->provider = NULL;
+    }
     MAP_FOREACH(room, &worker->rooms)
         room_tell_validation(room); /* those who may stay */
     servers_apply(worker->servers);

@@ -39,6 +39,7 @@
 struct agents; /* agents_door.h */
 struct gateway;
 struct mcp_halls; /* mcp_halls.h */
+struct provider;  /* provider.h */
 struct servers;   /* servers.h */
 
 /* How frames look on a WebSocket: plain, and compressed where it pays. */
@@ -98,9 +99,10 @@ struct worker {
     struct loop_timer rights_timer;        /* the next grant that expires */
     uint64_t rights_due_ms;                /* and when, wall clock; see moderation.h */
     struct recorder recorder;
-    struct servers *servers; /* MCP servers that sit in its topics */
-    struct agents *agents;   /* at /agents; on the first worker, else NULL */
-    struct mcp_halls *halls; /* its topics as MCP servers; NULL: at the end */
+    struct servers *servers;   /* MCP servers that sit in its topics */
+    struct agents *agents;     /* at /agents; on the first worker, else NULL */
+    struct provider *provider; /* likewise, once it is needed */
+    struct mcp_halls *halls;   /* its topics as MCP servers; NULL: at the end */
     struct metrics metrics;
     uint64_t connection_count; /* names connections */
     bool is_draining;

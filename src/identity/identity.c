@@ -130,7 +130,8 @@ uint64_t identity_lasts_ms(const struct identity *identity)
     case FROM_CONFIG:
     case FROM_STORE:
     case FROM_SERVER:
-    case FROM_JWT: return identity->expires_ms;
+    case FROM_JWT:
+    case FROM_PROVIDER: return identity->expires_ms;
     case FROM_SESSION:
     case FROM_INVITATION:
     case FROM_GUEST: return identity->lasts_ms;

@@ -25,13 +25,15 @@ enum identity_source {
     FROM_GUEST,      /* the session that it became */
     FROM_SERVER,     /* an MCP server in the gateway itself: no token opens it */
     FROM_JWT,        /* a JSON Web Token, as long as it is valid: jwt.h */
+    FROM_PROVIDER,   /* signed in at the identity provider: no token opens it */
 };
 
 /* Sets of sources. */
 enum {
-    SOURCES_ALL = (1U << (FROM_JWT + 1)) - 1,
+    SOURCES_ALL = (1U << (FROM_PROVIDER + 1)) - 1,
+    SOURCES_ISSUERS = 1U << FROM_JWT | 1U << FROM_PROVIDER, /* of others */
     SOURCES_TOKENS =
-        1U << FROM_CONFIG | 1U << FROM_STORE | 1U << FROM_SERVER | 1U << FROM_JWT,
+        1U << FROM_CONFIG | 1U << FROM_STORE | 1U << FROM_SERVER | SOURCES_ISSUERS,
     SOURCES_SESSIONS = 1U << FROM_SESSION | 1U << FROM_GUEST,
     SOURCES_GUESTS = 1U << FROM_INVITATION | 1U << FROM_GUEST,
 };

@@ -58,6 +58,23 @@ TEST(what_is_wrong_with_them_is_said)
           "jwt has both \"secret\" and \"secret_file\"" },
         { S("identity: { jwt: { secret_file: f, audience: us } }"),
           "secret_file is not possible here" },
+#define PROVIDER(more) S("identity: { provider: { " more " } }")
+        { PROVIDER("client_id: us"), "provider needs \"issuer\"" },
+        { PROVIDER("profile: human"), "provider needs \"issuer\"" },
+        { PROVIDER("issuer: them, profile: human"),
+          "provider needs \"client_id\", \"audience\" or both" },
+        { PROVIDER("issuer: them, client_id: us"),
+          "provider needs \"profile\", \"profiles\" or both" },
+        { PROVIDER("issuer: them, client_id: us, profiles: [{ value: a, profile: b }]"),
+          "profiles need a claim: claims.profile" },
+        { PROVIDER("issuer: them, client_id: us, profile: human, claims: { id: \"\" }"),
+          "id must not be empty" },
+        { PROVIDER("issuer: them, audience: us, profile: human, client_secret_file: f"),
+          "client_secret_file needs \"client_id\"" },
+        { PROVIDER("issuer: them, client_id: us, profile: human, client_secret_file: f"),
+          "client_secret_file is not possible here" },
+        { PROVIDER("issuer: them, client_id: us, profile: human, session: 13h"),
+          "session must be between 1m and 12h, not \"13h\"" },
     };
 
     FOR_EACH_CASE(c, cases) {
