@@ -78,6 +78,9 @@ void team_decline(struct exchange *x);
 void admin_settings(struct exchange *x);
 void admin_set_settings(struct exchange *x);
 
+/* overview_door.c */
+void admin_overview(struct exchange *x);
+
 /* health_door.c */
 void health_get(struct exchange *x);
 void ready_get(struct exchange *x);

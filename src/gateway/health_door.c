@@ -6,11 +6,10 @@
 #include "gateway/doors.h"
 #include "gateway/export.h"
 #include "gateway/gateway.h"
-#include "gateway/mcp_halls.h"
 #include "gateway/offenders.h"
+#include "gateway/overview.h"
 #include "gateway/page.h"
 #include "gateway/room.h"
-#include "gateway/servers.h"
 #include "store/record.h"
 
 enum { SAMPLE_BYTES = 64 << 10 }; /* of topics and ids: more than a hundred ones need */
@@ -70,14 +69,8 @@ static void visit_metrics(struct gather *gather, struct gather_part *part)
 {
     const struct scrape *scrape = CONTAINER_OF(gather, struct scrape, gather);
     struct sample *mine = &scrape->samples[part->worker->index];
-    const struct live_room *room;
 
-    mine->metrics = part->worker->metrics;
-    mine->metrics.topics = part->worker->rooms.count;
-    servers_count(part->worker->servers, &mine->metrics);
-    mcp_halls_count(part->worker->halls, &mine->metrics);
-    LIST_FOREACH(room, &part->worker->recorder.held_rooms, held_link)
-        mine->metrics.held_bytes += topic_held_bytes(&room->room.topic);
+    overview_measure(part->worker, &mine->metrics);
     arena_init(&mine->texts, SAMPLE_BYTES);
     sample_offenders(part->worker, mine);
 }

@@ -10,10 +10,14 @@ void metrics_count_verdict(struct metrics *metrics, enum err verdict)
         return;
     }
     metrics->envelopes_refused++;
+    metrics->refused_by[verdict]++;
     metrics->rate_limited += verdict == ERR_RATE_LIMITED;
     metrics->unavailable += verdict == ERR_UNAVAILABLE;
-    for (size_t i = 0; verdict && i < ERR_VIOLATIONS; i++)
-        metrics->violations_by[i] += verdict == err_violations[i];
+}
+
+void metrics_count_decision(struct metrics *metrics, uint64_t took_ms)
+{
+    metrics->decision_times[pulse_class(took_ms)]++;
 }
 
 void metrics_add(struct metrics *total, const struct metrics *part)
@@ -21,8 +25,10 @@ void metrics_add(struct metrics *total, const struct metrics *part)
 #define METRICS_SUM(field, type, name, help) total->field += part->field;
     METRICS_LIST(METRICS_SUM)
 #undef METRICS_SUM
-    for (size_t i = 0; i < ERR_VIOLATIONS; i++)
-        total->violations_by[i] += part->violations_by[i];
+    for (size_t i = 0; i < METRICS_ERRS; i++)
+        total->refused_by[i] += part->refused_by[i];
+    for (size_t i = 0; i < PULSE_CLASSES; i++)
+        total->decision_times[i] += part->decision_times[i];
 }
 
 void metrics_write(const struct metrics *metrics, struct buf *out)
@@ -40,7 +46,7 @@ void metrics_write(const struct metrics *metrics, struct buf *out)
         buf_put(out, S(METRIC_VIOLATIONS "{error=\""));
         buf_put(out, str_of(err_name(err_violations[i])));
         buf_put(out, S("\"} "));
-        buf_putu(out, metrics->violations_by[i]);
+        buf_putu(out, metrics->refused_by[err_violations[i]]);
         buf_putc(out, '\n');
     }
 }

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "gateway/pulse.h"
 
 /* clang-format off */
 #define METRICS_LIST(X) \
@@ -29,6 +30,13 @@
     X(bytes_sent,           counter, "moot_bytes_sent_total",           "Bytes handed to the network.") \
     X(presence_changes,     counter, "moot_presence_changes_total",     "Joins and leaves announced.") \
     X(presence_flushes,     counter, "moot_presence_flushes_total",     "Times that joins and leaves were announced, one or many.") \
+    X(proposals_opened,     counter, "moot_proposals_opened_total",     "Proposals that were made.") \
+    X(proposals_fulfilled,  counter, "moot_proposals_fulfilled_total",  "Proposals that were fulfilled.") \
+    X(proposals_rejected,   counter, "moot_proposals_rejected_total",   "Proposals that were rejected.") \
+    X(proposals_withdrawn,  counter, "moot_proposals_withdrawn_total",  "Proposals that were withdrawn.") \
+    X(proposals_expired,    counter, "moot_proposals_expired_total",    "Proposals that nobody decided in time.") \
+    X(proposals_open,       gauge,   "moot_proposals_open",             "Proposals that wait for a decision.") \
+    X(authorizations_open,  gauge,   "moot_authorizations_open",        "Calls that wait to be authorized, as far as that is known.") \
     X(gaps,                 counter, "moot_replay_gaps_total",          "Reconnects that could not be continued from the ring.") \
     X(unavailable,          counter, "moot_unavailable_total",          "Envelopes refused because they could not be made durable, or tables were full.") \
     X(audit_dropped,        counter, "moot_audit_dropped_total",        "Records of async topics that found the queue full.") \
@@ -74,15 +82,23 @@
 #define METRIC_VIOLATIONS "moot_violations_total"
 #define METRIC_OFFENDERS  "moot_participant_violations" /* see offenders.h */
 
+#define METRICS_ERR(code, name, status) +1
+enum { METRICS_ERRS = 0 ERR_LIST(METRICS_ERR) };
+#undef METRICS_ERR
+
 struct metrics {
 #define METRICS_FIELD(field, type, name, help) uint64_t field;
     METRICS_LIST(METRICS_FIELD)
 #undef METRICS_FIELD
-    uint64_t violations_by[ERR_VIOLATIONS]; /* as in err_violations */
+    uint64_t refused_by[METRICS_ERRS];      /* envelopes, by enum err */
+    uint64_t decision_times[PULSE_CLASSES]; /* of proposals, see pulse.h */
 };
 
 /* An envelope was admitted (OK) or refused. */
 void metrics_count_verdict(struct metrics *metrics, enum err verdict);
+
+/* A proposal was fulfilled or rejected after so long. */
+void metrics_count_decision(struct metrics *metrics, uint64_t took_ms);
 
 /* total += part */
 void metrics_add(struct metrics *total, const struct metrics *part);

@@ -29,6 +29,7 @@ static const struct route routes[] = {
     { HTTP_GET,    S("/admin/participants/{}/grants"),       ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_grants },
     { HTTP_GET,    S("/admin/settings"),                     ACCESS_ADMIN,    AT_FIRST_WORKER, S(""),                    false, admin_settings },
     { HTTP_PATCH,  S("/admin/settings"),                     ACCESS_ADMIN,    AT_FIRST_WORKER, S("settings.change"),     false, admin_set_settings },
+    { HTTP_GET,    S("/admin/overview"),                     ACCESS_ADMIN,    AT_FIRST_WORKER, S(""),                    false, admin_overview },
     { HTTP_GET,    S("/admin/tokens"),                       ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, tokens_list },
     { HTTP_POST,   S("/admin/tokens"),                       ACCESS_ADMIN,    AT_FIRST_WORKER, S("token.create"),        false, tokens_create },
     { HTTP_DELETE, S("/admin/tokens/{}"),                    ACCESS_ADMIN,    AT_FIRST_WORKER, S("token.revoke"),        false, tokens_revoke },

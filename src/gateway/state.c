@@ -242,12 +242,27 @@ static void on_weighed(struct ledger *ledger, struct str id, size_t bytes, bool 
     note_weight(room_of(ledger)->worker, id, bytes, is_held);
 }
 
+/* Told once that it opens, then of each approval, then how it ended. */
+static void count_change(struct metrics *metrics, const struct proposal *p)
+{
+    switch ((enum proposal_state)p->state) {
+    case PROPOSAL_OPEN: metrics->proposals_opened += p->approvals.count == 0; return;
+    case PROPOSAL_FULFILLED: metrics->proposals_fulfilled++; break;
+    case PROPOSAL_REJECTED: metrics->proposals_rejected++; break;
+    case PROPOSAL_WITHDRAWN: metrics->proposals_withdrawn++; return;
+    case PROPOSAL_EXPIRED: metrics->proposals_expired++; return;
+    }
+    if (!p->rule.len && p->decided_ms >= p->created_ms) /* how long people take */
+        metrics_count_decision(metrics, p->decided_ms - p->created_ms);
+}
+
 static void on_changed(struct ledger *ledger, const struct proposal *proposal)
 {
     struct live_room *room = room_of(ledger);
 
     keep_proposal(room->worker, room->room.topic.name, proposal);
     weigh(room->worker->gateway, ledger, &room->pledged);
+    count_change(&room->worker->metrics, proposal);
     proposals_changed(room, proposal);
 }
 
@@ -266,6 +281,7 @@ static void on_parked_changed(struct ledger *ledger, const struct proposal *prop
     struct parked *parked = CONTAINER_OF(ledger, struct parked, ledger);
 
     keep_proposal(parked->worker, parked->topic, proposal);
+    count_change(&parked->worker->metrics, proposal);
     weigh(parked->worker->gateway, ledger, &parked->pledged);
 }
 

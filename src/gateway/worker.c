@@ -9,6 +9,7 @@
 #include "gateway/grants.h"
 #include "gateway/http_door.h"
 #include "gateway/mcp_halls.h"
+#include "gateway/overview.h"
 #include "gateway/provider.h"
 #include "gateway/recording.h"
 #include "gateway/resolve.h"
@@ -106,8 +107,10 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
         token_table_add(&worker->tokens, settings->identities[i]);
     worker->servers = servers_new(worker, gateway_data(gateway));
     worker->halls = mcp_halls_new(worker);
-    if (index == 0)
+    if (index == 0) {
         worker->agents = agents_new(worker);
+        worker->overview = overview_new(worker);
+    }
     loop_timer_set(worker->loop, &worker->sweep_timer, SWEEP_MS);
 }
 
@@ -142,6 +145,7 @@ void worker_done(struct worker *worker)
     worker_end_halls(worker);
     worker_end_servers(worker);
     agents_free(worker->agents);
+    overview_free(worker->overview);
     free_rooms(worker);
     recorder_done(worker);
     free(worker->listeners);

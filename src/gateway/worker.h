@@ -39,6 +39,7 @@
 struct agents; /* agents_door.h */
 struct gateway;
 struct mcp_halls; /* mcp_halls.h */
+struct overview;  /* overview.h */
 struct provider;  /* provider.h */
 struct servers;   /* servers.h */
 
@@ -102,6 +103,7 @@ struct worker {
     struct servers *servers;   /* MCP servers that sit in its topics */
     struct agents *agents;     /* at /agents; on the first worker, else NULL */
     struct provider *provider; /* likewise, once it is needed */
+    struct overview *overview; /* on the first worker, else NULL */
     struct mcp_halls *halls;   /* its topics as MCP servers; NULL: at the end */
     struct metrics metrics;
     uint64_t connection_count; /* names connections */

@@ -99,6 +99,9 @@ struct engine_ops {
                             bool (*on_checkpoint)(void *user,
                                                   const struct audit_checkpoint *),
                             void *user);
+
+    /* Of all files that it keeps in the data directory; from any thread. NULL: none. */
+    uint64_t (*disk_bytes)(const char *data);
 };
 
 extern const struct engine_ops sqlite_engine;

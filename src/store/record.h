@@ -69,6 +69,9 @@ struct store_health {
 
 void store_health(struct store *store, struct store_health *ret); /* from any thread */
 
+/* Of its files in the data directory, 0 where it has none there; asks the disk. */
+uint64_t store_disk_bytes(const struct store *store);
+
 /* Whose record it is; lives as long as the store. */
 void store_origin(const struct store *store, struct audit_origin *ret);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
@@ -317,6 +318,25 @@ static void sqlite_rollback(struct engine *engine)
         (void)step_once(sqlite, SQL_ROLLBACK);
 }
 
+static uint64_t sqlite_disk_bytes(const char *data)
+{
+    static const char *const names[] = {
+        "moot.db",   "moot.db-wal",   "audit.db",     "audit.db-wal",
+        "search.db", "search.db-wal", "directory.db", "directory.db-wal",
+    };
+    char path[4096];
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct stat file;
+
+        if (snprintf(path, sizeof(path), "%s/%s", data, names[i]) < (int)sizeof(path) &&
+            stat(path, &file) == 0)
+            bytes += (uint64_t)file.st_size;
+    }
+    return bytes;
+}
+
 const struct engine_ops sqlite_engine = {
     .open = sqlite_open,
     .close = sqlite_close,
@@ -337,4 +357,5 @@ const struct engine_ops sqlite_engine = {
     .strip = sqlite_strip,
     .read = sqlite_read,
     .checkpoints = sqlite_checkpoints,
+    .disk_bytes = sqlite_disk_bytes,
 };

@@ -172,6 +172,11 @@ bool store_is_failing(const struct store *store)
     return atomic_load_explicit(&store->is_failing, memory_order_relaxed);
 }
 
+uint64_t store_disk_bytes(const struct store *store)
+{
+    return store->ops->disk_bytes ? store->ops->disk_bytes(store->data) : 0;
+}
+
 void store_health(struct store *store, struct store_health *ret)
 {
     (void)pthread_mutex_lock(&store->mutex);

@@ -36,7 +36,7 @@ TEST(metrics_are_well_formed_and_each_has_its_own_value)
 {
     struct metrics metrics = {};
     uint64_t *values = (uint64_t *)&metrics;
-    size_t count = offsetof(struct metrics, violations_by) / sizeof(*values);
+    size_t count = offsetof(struct metrics, refused_by) / sizeof(*values);
     struct str rest;
     struct buf out;
 
