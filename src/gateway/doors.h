@@ -54,6 +54,11 @@ void admin_audit(struct exchange *x);
 void admin_audit_head(struct exchange *x);
 void admin_audit_origin(struct exchange *x);
 
+/* verify_door.c: does it hold? */
+void admin_verify(struct exchange *x);
+void admin_verify_status(struct exchange *x);
+void admin_verify_stop(struct exchange *x);
+
 /* resources_door.c, resources_export.c, resources_import.c: the directory */
 void resources_list(struct exchange *x);
 void resources_add(struct exchange *x);

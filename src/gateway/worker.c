@@ -17,6 +17,7 @@
 #include "gateway/servers.h"
 #include "gateway/state.h"
 #include "gateway/teams.h"
+#include "gateway/verification.h"
 #include "gateway/ws_door.h"
 
 enum {
@@ -110,6 +111,7 @@ void worker_init(struct worker *worker, struct gateway *gateway, size_t index,
     if (index == 0) {
         worker->agents = agents_new(worker);
         worker->overview = overview_new(worker);
+        worker->verification = verification_new(worker);
     }
     loop_timer_set(worker->loop, &worker->sweep_timer, SWEEP_MS);
 }
@@ -146,6 +148,7 @@ void worker_done(struct worker *worker)
     worker_end_servers(worker);
     agents_free(worker->agents);
     overview_free(worker->overview);
+    verification_free(worker->verification);
     free_rooms(worker);
     recorder_done(worker);
     free(worker->listeners);

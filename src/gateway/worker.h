@@ -38,10 +38,11 @@
 
 struct agents; /* agents_door.h */
 struct gateway;
-struct mcp_halls; /* mcp_halls.h */
-struct overview;  /* overview.h */
-struct provider;  /* provider.h */
-struct servers;   /* servers.h */
+struct mcp_halls;    /* mcp_halls.h */
+struct overview;     /* overview.h */
+struct provider;     /* provider.h */
+struct servers;      /* servers.h */
+struct verification; /* verification.h */
 
 /* How frames look on a WebSocket: plain, and compressed where it pays. */
 struct ws_encoding {
@@ -100,11 +101,12 @@ struct worker {
     struct loop_timer rights_timer;        /* the next grant that expires */
     uint64_t rights_due_ms;                /* and when, wall clock; see moderation.h */
     struct recorder recorder;
-    struct servers *servers;   /* MCP servers that sit in its topics */
-    struct agents *agents;     /* at /agents; on the first worker, else NULL */
-    struct provider *provider; /* likewise, once it is needed */
-    struct overview *overview; /* on the first worker, else NULL */
-    struct mcp_halls *halls;   /* its topics as MCP servers; NULL: at the end */
+    struct servers *servers;           /* MCP servers that sit in its topics */
+    struct agents *agents;             /* at /agents; on the first worker, else NULL */
+    struct provider *provider;         /* likewise, once it is needed */
+    struct overview *overview;         /* on the first worker, else NULL */
+    struct verification *verification; /* of the record; likewise */
+    struct mcp_halls *halls;           /* its topics as MCP servers; NULL: at the end */
     struct metrics metrics;
     uint64_t connection_count; /* names connections */
     bool is_draining;
