@@ -28,6 +28,7 @@ void session_callback(struct exchange *x);
 /* grants_door.c: what participants may do */
 void admin_capabilities(struct exchange *x);
 void admin_grants(struct exchange *x);
+void admin_grant_end(struct exchange *x);
 
 /* rights_door.c: why they may */
 void admin_rights(struct exchange *x);

@@ -207,28 +207,33 @@ void grant_ack_still(struct announcement *ack, struct live_room *room, struct st
 
 /* --- the end of grants --- */
 
-void grants_end(struct live_room *room, struct grant *grant, struct str status)
+/* The members hear of it first, then the room if it heard of the grant. */
+static void end_in_room(struct live_room *room, struct grant *grant, struct str status)
 {
-    struct worker *worker = room->worker;
     bool is_told = grant->is_told;
     char text[ENVELOPE_MAX_ID];
     struct str id = grant->holder.id;
     struct announcement ack;
 
-    recording_grant(worker, status, S(""), grant);
     id.ptr = memcpy(text, id.ptr, id.len);
     if (is_told) {
         grant_ack_begin(&ack, room, status, grant->id);
         grant_ack_put(&ack, grant);
     }
-    rights_end(worker->rights, grant);
+    rights_end(room->worker->rights, grant);
     grants_renew(room, id);
     if (is_told)
         grant_ack_send(&ack);
 }
 
-/* One that held in all topics, or in one that is not here. */
-static void end_grant_quietly(struct worker *worker, struct grant *grant)
+void grants_end(struct live_room *room, struct grant *grant, struct str status)
+{
+    recording_grant(room->worker, status, S(""), grant);
+    end_in_room(room, grant, status);
+}
+
+/* One that held in all topics. */
+static void end_everywhere(struct worker *worker, struct grant *grant)
 {
     char text[ENVELOPE_MAX_ID];
     struct str id = grant->holder.id;
@@ -240,24 +245,43 @@ static void end_grant_quietly(struct worker *worker, struct grant *grant)
         grants_renew(room, id);
 }
 
+/* Wherever it holds. */
+static void end_grant(struct worker *worker, struct grant *grant, struct str status)
+{
+    struct live_room *room = room_find(worker, grant->holder.topic);
+
+    if (room)
+        end_in_room(room, grant, status);
+    else if (grant->holder.topic.len)
+        rights_end(worker->rights, grant);
+    else
+        end_everywhere(worker, grant);
+}
+
+/* What holds in all topics ends on every worker, and is recorded once. */
+static bool is_recorded_here(const struct worker *worker, const struct grant *grant)
+{
+    return grant->holder.topic.len || worker->index == 0;
+}
+
+void grants_take_back(struct worker *worker, struct grant *grant, struct str by)
+{
+    if (is_recorded_here(worker, grant))
+        recording_grant(worker, S("revoke"), by, grant);
+    end_grant(worker, grant, S("revoked"));
+    grants_plan(worker);
+}
+
 void grants_expire(struct worker *worker)
 {
     struct grant *grant;
 
     while ((grant = rights_expired(worker->rights, loop_wall_ms(worker->loop)))) {
-        struct live_room *room = room_find(worker, grant->holder.topic);
-
         log_info("grant.expire", "topic=%s id=%s", LOG_TEXT(grant->holder.topic),
                  LOG_TEXT(grant->holder.id));
-        if (room) {
-            grants_end(room, grant, S("expired"));
-            continue;
-        }
-        recording_grant(worker, S("expired"), S(""), grant);
-        if (grant->holder.topic.len)
-            rights_end(worker->rights, grant);
-        else
-            end_grant_quietly(worker, grant);
+        if (is_recorded_here(worker, grant))
+            recording_grant(worker, S("expired"), S(""), grant);
+        end_grant(worker, grant, S("expired"));
     }
     grants_plan(worker);
 }

@@ -17,6 +17,10 @@ void grants_renew(struct live_room *room, struct str id);
  */
 void grants_end(struct live_room *room, struct grant *grant, struct str status);
 
+/* An administrator takes it back, wherever it holds: the same, and where all topics are
+ * meant on every worker. */
+void grants_take_back(struct worker *worker, struct grant *grant, struct str by);
+
 /* Ends the grants that have expired; whoever judges an envelope after
  * worker->rights_due_ms calls this before. */
 void grants_expire(struct worker *worker);

@@ -36,7 +36,8 @@ struct change {
     struct arena arena;
     struct str_list old;
     struct str_list now;
-    struct str grant_id; /* "": none was asked for */
+    struct str ended;    /* the grant that is taken back; NULL: none, the lists count */
+    struct str grant_id; /* that one, or the one that was made; "": neither */
     enum err err;
     const char *why;
 };
@@ -169,6 +170,9 @@ static enum err decide(struct change *change, struct worker *worker)
     struct strike_terms remove = strike_of(change, change->remove, STRIKE_SAME);
     struct strike_terms revoke = strike_of(change, change->revoke, STRIKE_COVERED);
 
+    change->why = "There is no such grant of that participant there.";
+    if (change->ended.ptr)
+        return rights_find(rights, change->who, change->ended) ? OK : ERR_NOT_FOUND;
     change->why = "Nobody of that name has a token or a connection.";
     if (!token_table_find_id(&worker->tokens, change->who.id) &&
         !rights_knows(rights, change->who))
@@ -255,12 +259,25 @@ static struct str grant_missing(const struct change *change, struct worker *work
     return ret;
 }
 
+static void take_back(const struct change *change, struct worker *worker)
+{
+    struct grant *grant = rights_find(worker->rights, change->who, change->ended);
+
+    if (grant) /* it may have expired here meanwhile */
+        grants_take_back(worker, grant, change->terms.granter);
+}
+
 static void apply(const struct change *change, struct worker *worker, struct str *ret_id)
 {
     struct strike_terms remove = strike_of(change, change->remove, STRIKE_SAME);
     struct strike_terms revoke = strike_of(change, change->revoke, STRIKE_COVERED);
     struct live_room *room;
 
+    if (change->ended.ptr) {
+        take_back(change, worker);
+        *ret_id = change->ended;
+        return;
+    }
     if (change->order) {
         remove.order = change->order;
         revoke.order = change->order + change->remove.count;
@@ -408,7 +425,7 @@ static void start_change(struct change *change)
     gather_start(&change->gather, x->worker);
 }
 
-void admin_capabilities(struct exchange *x)
+static struct change *change_new(struct exchange *x)
 {
     struct change *change = xcalloc(1, sizeof(*change));
 
@@ -422,14 +439,48 @@ void admin_capabilities(struct exchange *x)
     change->err = recorder_is_able(x->worker) ? OK : ERR_UNAVAILABLE;
     if (!change->err)
         change->err = read_key(x, change, &change->why);
-    if (!change->err)
-        change->err = read_change(x, change, &change->why);
+    return change;
+}
+
+/* It is on its way, or answered. */
+static void run_change(struct change *change)
+{
     if (!change->err) {
         start_change(change);
         return;
     }
     answer(change);
     change_free(change);
+}
+
+void admin_capabilities(struct exchange *x)
+{
+    struct change *change = change_new(x);
+
+    if (!change->err)
+        change->err = read_change(x, change, &change->why);
+    run_change(change);
+}
+
+/* Ids of grants are ids of envelopes: there are some that no path can have. */
+static enum err read_ended(struct exchange *x, struct change *change)
+{
+    struct str id;
+
+    change->why = "`id` is that of a grant, once.";
+    if (exchange_param(x, S("id"), &id) || !id.len)
+        return ERR_BAD_REQUEST;
+    change->ended = arena_str(&change->arena, id);
+    return OK;
+}
+
+void admin_grant_end(struct exchange *x)
+{
+    struct change *change = change_new(x);
+
+    if (!change->err)
+        change->err = read_ended(x, change);
+    run_change(change);
 }
 
 /* --- listing --- */

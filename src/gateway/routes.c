@@ -27,6 +27,7 @@ static const struct route routes[] = {
     { HTTP_POST,   S("/admin/participants/{}/capabilities"), ACCESS_ADMIN,    AT_FIRST_WORKER, S("capabilities.change"), false, admin_capabilities },
     { HTTP_GET,    S("/admin/participants/{}/rights"),       ACCESS_ADMIN,    TOPIC_IN_QUERY,  S(""),                    false, admin_rights },
     { HTTP_GET,    S("/admin/participants/{}/grants"),       ACCESS_ADMIN,    ANYWHERE,        S(""),                    false, admin_grants },
+    { HTTP_DELETE, S("/admin/participants/{}/grants"),       ACCESS_ADMIN,    AT_FIRST_WORKER, S("grant.revoke"),        false, admin_grant_end },
     { HTTP_GET,    S("/admin/settings"),                     ACCESS_ADMIN,    AT_FIRST_WORKER, S(""),                    false, admin_settings },
     { HTTP_PATCH,  S("/admin/settings"),                     ACCESS_ADMIN,    AT_FIRST_WORKER, S("settings.change"),     false, admin_set_settings },
     { HTTP_GET,    S("/admin/overview"),                     ACCESS_ADMIN,    AT_FIRST_WORKER, S(""),                    false, admin_overview },

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { envelope, expect, patience, people, person, startGateway } from './gateway.mjs';
+import { until } from './processes.mjs';
 
-const agents = ['agent-a', 'agent-b', 'agent-c', 'agent-d', 'agent-e', 'weird id: ü'];
+const agents = ['agent-a', 'agent-b', 'agent-c', 'agent-d', 'agent-e', 'weird id: ü', 'agent-f'];
 let gateway;
 
 before(async () => {
@@ -160,4 +161,94 @@ test('11.3: admin.token of the first start and the boss of the settings both hav
     const { json } = await change('watcher', { add: [] }, { token: gateway.adminToken() });
     assert.equal(json.modifiedBy, 'admin');
     assert.equal((await change('watcher', { add: [] }, { token: gateway.humanToken() })).status, 403);
+});
+
+// --- taking a grant back ---
+
+const end = (id, grant, { query = '', token = 'boss-token' } = {}) =>
+    gateway.request(`DELETE /admin/participants/${encodeURIComponent(id)}/grants?id=${encodeURIComponent(grant)}${query}`, { token });
+const grantsOf = async (id) => (await gateway.request(`GET /admin/participants/${encodeURIComponent(id)}/grants`, { token: 'boss-token' }))
+    .json.rights.flatMap((one) => one.grants.map((grant) => `${one.topic ?? ''}:${grant.id}`));
+const recorded = async (kind) => (await gateway.request(`GET /admin/audit?event=grant&kind=${kind}&order=oldest`, { token: 'boss-token' })).json.records;
+
+test('a grant is taken back by its id, and nothing else with it, on every connection', async () => {
+    const id = 'agent-f';
+    const one = (await change(id, { add: ['mcp/request:tools/*'] })).json.grant_id;
+    const other = (await change(id, { add: ['mcp/request:*'], expires_at: new Date(Date.now() + 3600_000).toISOString() })).json.grant_id;
+    const here = (await change(id, { add: ['mcp/response:*'] }, { query: '?topic=ending-2' })).json.grant_id;
+    const clients = [await join(id, { topic: 'ending-1' }), await join(id, { topic: 'ending-2' }), await join(id, { topic: 'ending-3' })];
+
+    const { status, json } = await end(id, other);
+
+    assert.equal(status, 200);
+    assert.deepEqual([json.participantId, json.grant_id, json.modifiedBy], [id, other, 'boss']);
+    assert.ok(json.oldCapabilities.includes('mcp/request:*') && !json.newCapabilities.includes('mcp/request:*'));
+    assert.ok(json.newCapabilities.includes('mcp/request:tools/*'));
+    for (const client of clients) {
+        assert.ok(!(await expect(client, isWelcome)).payload.you.capabilities.includes('mcp/request:*'));
+        assert.equal(await mayCall(client), true);
+    }
+    assert.equal((await end(id, one)).status, 200);
+    for (const client of clients) {
+        await expect(client, isWelcome);
+        assert.equal(await mayCall(client), false);
+    }
+    assert.deepEqual(await grantsOf(id), [`ending-2:${here}`]);
+    assert.equal((await end(id, here)).status, 404, 'it holds in one topic');
+    assert.equal((await end(id, here, { query: '&topic=ending-1' })).status, 404, 'in another');
+    assert.equal((await end(id, here, { query: '&topic=ending-2' })).status, 200);
+    assert.deepEqual(await grantsOf(id), []);
+    let told;
+
+    await until(async () => (told = await recorded('revoke')).length >= 3, 'it is recorded');
+    assert.deepEqual(told.map((record) => [record.id, record.participant, record.topic ?? '']),
+        [[other, 'boss', ''], [one, 'boss', ''], [here, 'boss', 'ending-2']]);
+});
+
+test('a grant that the room heard of is taken back before the room, also after a restart', async () => {
+    const boss = await gateway.join('boss', { topic: 'told' });
+    const watcher = await gateway.join('watcher', { topic: 'told' });
+    const granted = boss.send(envelope('boss', 'capability/grant', { id: 'a/b c?%2F', payload: { recipient: 'mute', capabilities: ['chat'] } }));
+
+    await expect(watcher, (json) => json.kind === 'capability/grant-ack');
+    assert.equal((await end('mute', granted.id, { query: '&topic=told' })).status, 200);
+    const { payload } = await expect(watcher, (json) => json.kind === 'capability/grant-ack');
+
+    assert.deepEqual([payload.status, payload.recipient], ['revoked', 'mute']);
+    const lasting = (await change('mute', { add: ['chat'] })).json.grant_id;
+
+    await gateway.kill();
+    gateway = await gateway.restart();
+    assert.deepEqual(await grantsOf('mute'), [`:${lasting}`]);
+    assert.equal((await end('mute', lasting)).status, 200);
+    await gateway.kill();
+    gateway = await gateway.restart();
+    assert.deepEqual(await grantsOf('mute'), []);
+});
+
+test('taking back is for administrators, of what there is', async () => {
+    const { json: { grant_id: grant } } = await change('agent-d', { add: ['mcp/response:*'] });
+
+    assert.equal((await end('agent-d', grant, { token: 'star-token' })).status, 403);
+    assert.equal((await end('agent-d', grant, { token: null })).status, 401);
+    assert.equal((await end('agent-d', 'none')).status, 404);
+    assert.equal((await end('agent-d', 'x'.repeat(2000))).status, 404);
+    assert.equal((await end('agent-c', grant)).status, 404);
+    assert.equal((await end('nobody', grant)).status, 404);
+    assert.equal((await end('agent-d', grant, { query: '&topic=not/a/topic' })).status, 400);
+    assert.equal((await end('agent-d', grant, { query: '&topic=a&topic=b' })).status, 400);
+    for (const query of ['', '?id=', `?id=${grant}&id=${grant}`])
+        assert.equal((await gateway.request(`DELETE /admin/participants/agent-d/grants${query}`, { token: 'boss-token' })).status, 400, query);
+    const both = await Promise.all([end('agent-d', grant), end('agent-d', grant)]);
+
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 404]);
+});
+
+test('the end of a grant that holds in all topics is recorded once', async () => {
+    const grants = [];
+
+    for (let i = 0; i < 3; i++)
+        grants.push((await change('agent-f', { add: [`mcp/response:x${i}`], expires_at: new Date(Date.now() + 300 + i * 100).toISOString() })).json.grant_id);
+    await until(async () => (await recorded('expired')).some((record) => record.id === grants[2]), 'the last has expired');
+    assert.deepEqual((await recorded('expired')).map((record) => record.id).filter((id) => grants.slice(0, 2).includes(id)), grants.slice(0, 2));
 });
