@@ -11,6 +11,9 @@ void topics_list(struct exchange *x);
 void participants_list(struct exchange *x);
 void proposals_list(struct exchange *x);
 
+/* inbox_door.c: what waits for somebody's word */
+void inbox_get(struct exchange *x);
+
 /* rules_door.c */
 void rules_list(struct exchange *x);
 

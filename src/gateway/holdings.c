@@ -131,3 +131,10 @@ struct capset *holdings_find(struct holdings *holdings, struct str topic,
         work_out(holdings, holding, topic, wall_ms);
     return holding->set;
 }
+
+void holdings_put_if_may(struct json_writer *w, struct capset *set, struct str kind,
+                         struct str word)
+{
+    if (capset_may(set, kind) != VERDICT_DENY)
+        json_str(w, word);
+}

@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 #include "identity/identity.h"
+#include "json/json.h"
 #include "policy/capset.h"
 #include "policy/holding.h"
 
@@ -32,6 +33,10 @@ void holdings_done(struct holdings *holdings);
  * was struck, with what was granted. Valid until the next call. */
 struct capset *holdings_find(struct holdings *holdings, struct str topic,
                              struct identity *identity, uint64_t wall_ms);
+
+/* The word for a kind that the set allows, for lists of what somebody may do. */
+void holdings_put_if_may(struct json_writer *w, struct capset *set, struct str kind,
+                         struct str word);
 
 /* The same as a list, worked out anew. Borrowed from the identity, the grants and the
  * arena; valid until one of them changes. */

@@ -37,22 +37,20 @@ static size_t put_envelope(const struct proposal *p, enum dialect dialect, size_
     return len;
 }
 
-/* Nobody has heard of it yet: it comes as an entry. */
-static bool is_held(const struct live_room *room, const struct proposal *p)
+bool proposals_is_held(const struct live_room *room, struct str id)
 {
     const struct topic *topic = &room->room.topic;
     uint64_t ticket;
 
     return topic_is_holding(topic) &&
-           topic_find_held(topic, ring_hash(&topic->ring, p->id), &ticket).ptr;
+           topic_find_held(topic, ring_hash(&topic->ring, id), &ticket).ptr;
 }
 
 /* How many it needs and has, and whose. */
-static void put_approvals(const struct live_room *room, const struct proposal *p,
+static void put_approvals(const struct approval_terms *terms, const struct proposal *p,
                           struct json_writer *w)
 {
-    struct approval_needs needs =
-        approval_needs_of(&room->room.ledger.settings->approvals, p->subject);
+    struct approval_needs needs = approval_needs_of(terms, p->subject);
 
     json_key(w, S("approvals"));
     json_object_open(w);
@@ -79,8 +77,8 @@ static struct str state_of(const struct proposal *p)
     return str_of(proposal_state_name((enum proposal_state)p->state));
 }
 
-static void show_one(const struct live_room *room, enum dialect dialect,
-                     const struct proposal *p, struct json_writer *w)
+static void put_state(const struct approval_terms *terms, enum dialect dialect,
+                      const struct proposal *p, struct json_writer *w)
 {
     char space[KIND_MAX_BYTES];
 
@@ -90,11 +88,18 @@ static void show_one(const struct live_room *room, enum dialect dialect,
     json_put_str(w, S("state"), state_of(p));
     json_put_time(w, S("created"), p->created_ms);
     json_put_time(w, S("expires"), p->expires_ms);
-    put_approvals(room, p, w);
+    put_approvals(terms, p, w);
     if (p->state == PROPOSAL_OPEN)
         return;
     put_ending(p, w);
     json_put_given_time(w, S("decided"), p->decided_ms);
+}
+
+size_t proposal_put(const struct approval_terms *terms, enum dialect dialect,
+                    const struct proposal *p, size_t room, struct json_writer *w)
+{
+    put_state(terms, dialect, p, w);
+    return p->state == PROPOSAL_OPEN ? put_envelope(p, dialect, room, w) : 0;
 }
 
 static bool is_wanted(const struct live_room *room, const struct proposal *p,
@@ -104,12 +109,14 @@ static bool is_wanted(const struct live_room *room, const struct proposal *p,
 
     if (showing->which != PROPOSALS_ALL && is_open != (showing->which == PROPOSALS_OPEN))
         return false;
-    return (!showing->id.ptr || str_eq(showing->id, p->id)) && !is_held(room, p);
+    return (!showing->id.ptr || str_eq(showing->id, p->id)) &&
+           !proposals_is_held(room, p->id);
 }
 
 void proposals_show(struct live_room *room, enum dialect dialect,
                     const struct proposals_showing *showing, struct json_writer *w)
 {
+    const struct approval_terms *terms = &room->room.ledger.settings->approvals;
     uint64_t now_ms = loop_wall_ms(room->worker->loop);
     size_t left = showing->all_bytes;
     const struct proposal *p = NULL;
@@ -120,11 +127,9 @@ void proposals_show(struct live_room *room, enum dialect dialect,
         if (!is_wanted(room, p, showing))
             continue;
         json_object_open(w);
-        show_one(room, dialect, p, w);
-        if (p->state == PROPOSAL_OPEN)
-            left -= put_envelope(
-                p, dialect,
-                left < showing->envelope_bytes ? left : showing->envelope_bytes, w);
+        left -= proposal_put(
+            terms, dialect, p,
+            left < showing->envelope_bytes ? left : showing->envelope_bytes, w);
         json_object_close(w);
     }
     json_array_close(w);
@@ -209,7 +214,7 @@ static void write_members(const struct live_room *room, const struct proposal *p
     json_put_str(&w, S("kind"), p->kind.text);
     put_ending(p, &w);
     if (p->state == PROPOSAL_OPEN || p->approvals.count)
-        put_approvals(room, p, &w);
+        put_approvals(&room->room.ledger.settings->approvals, p, &w);
     if (p->edited.ptr) {
         json_key(&w, S("edited"));
         json_raw(&w, p->edited);

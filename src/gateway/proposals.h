@@ -21,6 +21,14 @@ struct proposals_showing {
 void proposals_show(struct live_room *room, enum dialect dialect,
                     const struct proposals_showing *showing, struct json_writer *w);
 
+/* The members of one, where its topic has these terms; with its envelope if that is open
+ * and has room. Returns how many bytes of that were taken. */
+size_t proposal_put(const struct approval_terms *terms, enum dialect dialect,
+                    const struct proposal *proposal, size_t room, struct json_writer *w);
+
+/* Nobody has heard of this envelope yet: it comes as an entry. */
+bool proposals_is_held(const struct live_room *room, struct str id);
+
 /* --- telling --- */
 
 void proposals_init(struct live_room *room);

@@ -256,19 +256,24 @@ enum err room_open(struct worker *worker, struct str topic, struct live_room **r
     return OK;
 }
 
-enum err room_may_enter(const struct worker *worker, const struct live_room *room,
-                        const struct identity *identity)
+enum err room_may_pass(const struct worker *worker, struct str topic,
+                       const struct standings *standings, const struct identity *identity)
 {
-    const struct topic *topic = &room->room.topic;
     uint64_t now_ms = loop_now_ms(worker->loop);
-    enum err err = room_admit(worker, topic->name, identity);
+    enum err err = room_admit(worker, topic, identity);
 
     if (err)
         return err;
-    if (standing_is_barred(&room->standings, identity->id, now_ms) ||
+    if (standing_is_barred(standings, identity->id, now_ms) ||
         standing_is_barred(&worker->standings, identity->id, now_ms))
         return ERR_FORBIDDEN;
     return OK;
+}
+
+enum err room_may_enter(const struct worker *worker, const struct live_room *room,
+                        const struct identity *identity)
+{
+    return room_may_pass(worker, room->room.topic.name, &room->standings, identity);
 }
 
 struct str_list room_capabilities(const struct worker *worker, struct str topic,

@@ -70,6 +70,12 @@ enum err room_admit(const struct worker *worker, struct str topic,
 enum err room_may_enter(const struct worker *worker, const struct live_room *room,
                         const struct identity *identity);
 
+/* The same of a topic that may have no room: with the standings of its room, or those
+ * that are parked. */
+enum err room_may_pass(const struct worker *worker, struct str topic,
+                       const struct standings *standings,
+                       const struct identity *identity);
+
 /* What an identity may do in a topic now: what its credential says, without what was
  * struck, with what was granted. Borrowed from these and from the arena; valid until
  * either changes. */

@@ -19,6 +19,7 @@ static const struct route routes[] = {
     { HTTP_GET,    S("/session/provider"),                   ACCESS_PUBLIC,   AT_FIRST_WORKER, S(""),                    false, session_provider },
     { HTTP_GET,    S("/session/callback"),                   ACCESS_PUBLIC,   AT_FIRST_WORKER, S(""),                    false, session_callback },
     { HTTP_GET,    S("/topics"),                             ACCESS_IDENTITY, ANYWHERE,        S(""),                    false, topics_list },
+    { HTTP_GET,    S("/inbox"),                              ACCESS_IDENTITY, ANYWHERE,        S(""),                    false, inbox_get },
     { HTTP_POST,   S("/topics/{}/messages"),                 ACCESS_IDENTITY, TOPIC_IN_PATH,   S(""),                    false, messages_post },
     { HTTP_GET,    S("/topics/{}/messages"),                 ACCESS_IDENTITY, TOPIC_IN_PATH,   S(""),                    false, messages_get },
     { HTTP_GET,    S("/topics/{}/participants"),             ACCESS_IDENTITY, TOPIC_IN_PATH,   S(""),                    false, participants_list },
