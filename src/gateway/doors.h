@@ -14,6 +14,9 @@ void proposals_list(struct exchange *x);
 /* inbox_door.c: what waits for somebody's word */
 void inbox_get(struct exchange *x);
 
+/* decisions_door.c: what was said before */
+void decisions_get(struct exchange *x);
+
 /* rules_door.c */
 void rules_list(struct exchange *x);
 

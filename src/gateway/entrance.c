@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/entrance.h"
 
+#include "gateway/auth.h"
+
 enum err entrance_dialect(struct exchange *x, enum dialect *ret)
 {
     struct str name;
@@ -65,4 +67,33 @@ struct live_room *entrance_visit(struct exchange *x, enum dialect *ret)
         return NULL;
     }
     return entrance_room(x, ENTER_TO_VISIT, *ret);
+}
+
+bool entrance_shows_past(const struct identity *identity, struct capset *set)
+{
+    return identity->is_admin || capset_may(set, S("mcp/approve")) == VERDICT_ALLOW;
+}
+
+bool entrance_may_look_back(struct exchange *x)
+{
+    struct worker *worker = x->worker;
+
+    if (entrance_shows_past(x->identity,
+                            holdings_find(&worker->holdings, x->topic, x->identity,
+                                          loop_wall_ms(worker->loop))))
+        return true;
+    exchange_fail(x, ERR_FORBIDDEN, "That is for those who may approve here.");
+    return false;
+}
+
+bool entrance_may_still_look_back(struct exchange *x)
+{
+    const char *why;
+    enum err err = auth_again(x, &why);
+
+    if (err) {
+        exchange_fail(x, err, "%s", why);
+        return false;
+    }
+    return entrance_room(x, ENTER_TO_VISIT, DIALECT_SLASH) && entrance_may_look_back(x);
 }

@@ -22,5 +22,16 @@ struct live_room *entrance_room(struct exchange *x, enum entrance how,
  */
 struct live_room *entrance_visit(struct exchange *x, enum dialect *ret);
 
+/* May he know what was decided before, where this is what he holds? Whoever may approve,
+ * whatever it is, and administrators. */
+bool entrance_shows_past(const struct identity *identity, struct capset *set);
+
+/* The same of an exchange and its topic. False: that was answered. */
+bool entrance_may_look_back(struct exchange *x);
+
+/* The same for an answer that took a while, with all that was asked before it: does the
+ * credential count, and may he enter? */
+bool entrance_may_still_look_back(struct exchange *x);
+
 /* Answers with why not: for those who ask room_may_enter() again, later. */
 void entrance_refuse(struct exchange *x, enum err err);

@@ -24,6 +24,7 @@ static const struct route routes[] = {
     { HTTP_GET,    S("/topics/{}/messages"),                 ACCESS_IDENTITY, TOPIC_IN_PATH,   S(""),                    false, messages_get },
     { HTTP_GET,    S("/topics/{}/participants"),             ACCESS_IDENTITY, TOPIC_IN_PATH,   S(""),                    false, participants_list },
     { HTTP_GET,    S("/topics/{}/proposals"),                ACCESS_IDENTITY, TOPIC_IN_PATH,   S(""),                    false, proposals_list },
+    { HTTP_GET,    S("/topics/{}/decisions"),                ACCESS_IDENTITY, TOPIC_IN_PATH,   S(""),                    false, decisions_get },
     { HTTP_GET,    S("/topics/{}/rules"),                    ACCESS_IDENTITY, TOPIC_IN_PATH,   S(""),                    false, rules_list },
     { HTTP_POST,   S("/admin/participants/{}/capabilities"), ACCESS_ADMIN,    AT_FIRST_WORKER, S("capabilities.change"), false, admin_capabilities },
     { HTTP_GET,    S("/admin/participants/{}/rights"),       ACCESS_ADMIN,    TOPIC_IN_QUERY,  S(""),                    false, admin_rights },

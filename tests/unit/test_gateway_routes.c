@@ -20,6 +20,7 @@ TEST(every_route_is_found_with_its_handler_access_and_place)
         { HTTP_POST,   S("/ws-ticket"),                    ticket_post,        ACCESS_IDENTITY, ANYWHERE,        {} },
         { HTTP_GET,    S("/session"),                      session_get,        ACCESS_IDENTITY, ANYWHERE,        {} },
         { HTTP_GET,    S("/inbox"),                        inbox_get,          ACCESS_IDENTITY, ANYWHERE,        {} },
+        { HTTP_GET,    S("/topics/t/decisions"),           decisions_get,      ACCESS_IDENTITY, TOPIC_IN_PATH,   S("t") },
         { HTTP_GET,    S("/admin/overview"),               admin_overview,     ACCESS_ADMIN,    AT_FIRST_WORKER, {} },
         { HTTP_GET,    S("/admin/settings"),               admin_settings,     ACCESS_ADMIN,    AT_FIRST_WORKER, {} },
         { HTTP_PATCH,  S("/admin/settings"),               admin_set_settings, ACCESS_ADMIN,    AT_FIRST_WORKER, {} },
