@@ -20,6 +20,12 @@ void decisions_get(struct exchange *x);
 /* rules_door.c */
 void rules_list(struct exchange *x);
 
+/* rules_everywhere.c: the rules of all topics */
+void rules_get(struct exchange *x);
+
+/* rules_trial.c: what a rule would have done */
+void rules_test(struct exchange *x);
+
 /* session_door.c: tickets and the sessions that browsers make of them */
 void ticket_post(struct exchange *x);
 void session_get(struct exchange *x);

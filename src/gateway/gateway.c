@@ -29,6 +29,7 @@ enum {
     LINK_MS = 10 * 60 * 1000,
     MAX_WORKERS = 64,
     MAX_PLEDGED = 256 << 20,
+    MAX_TRIALS = 2,             /* each holds up to HISTORY_BYTES */
     PLEDGE_PARTS = 8,           /* one of them for a proposer, on all workers, */
     MIN_PLEDGE_SHARE = 2 << 20, /* and this on each */
 };
@@ -107,6 +108,19 @@ bool gateway_import_begin(struct gateway *gateway)
 void gateway_import_end(struct gateway *gateway)
 {
     atomic_store(&gateway->is_importing, false);
+}
+
+bool gateway_trial_begin(struct gateway *gateway)
+{
+    if (atomic_fetch_add(&gateway->trials, 1) < MAX_TRIALS)
+        return true;
+    gateway_trial_end(gateway);
+    return false;
+}
+
+void gateway_trial_end(struct gateway *gateway)
+{
+    atomic_fetch_sub(&gateway->trials, 1);
 }
 
 bool gateway_is_importing(const struct gateway *gateway)

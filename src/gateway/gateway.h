@@ -62,6 +62,10 @@ bool gateway_import_begin(struct gateway *gateway);
 void gateway_import_end(struct gateway *gateway);
 bool gateway_is_importing(const struct gateway *gateway);
 
+/* A few dry runs of rules at a time; false: there are as many. */
+bool gateway_trial_begin(struct gateway *gateway);
+void gateway_trial_end(struct gateway *gateway);
+
 struct exporter;
 const struct exporter *gateway_exporter(const struct gateway *gateway);
 

@@ -36,6 +36,7 @@ struct gateway {
     atomic_size_t pledged; /* bytes of open proposals, roughly */
     atomic_bool is_ready;
     atomic_bool is_importing;
+    atomic_size_t trials; /* of rules, that run */
     struct loop_fd signals;
     struct loop_timer drain_timer;
     uint64_t drain_until_ms;

@@ -252,10 +252,9 @@ static void show_one(const struct held_rule *held, uint64_t now_ms, struct buf *
     json_object_close(w);
 }
 
-void rulebooks_show(const struct live_room *room, struct str state, struct json_writer *w)
+void rulebooks_show(const struct rulebook *book, uint64_t now_ms, struct str state,
+                    struct json_writer *w)
 {
-    uint64_t now_ms = loop_wall_ms(room->worker->loop);
-    const struct rulebook *book = room->room.rulebook;
     const struct held_rule *held = NULL;
     struct buf space;
 

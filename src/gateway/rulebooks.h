@@ -9,6 +9,7 @@
 #include "gateway/room.h"
 #include "rules/rulebook.h"
 
+struct exchange;
 struct kept_text;
 struct parked;
 
@@ -22,9 +23,13 @@ void rulebooks_carry_out(struct live_room *room, const struct admission *a);
 /* What an envelope that was admitted does to rules (admit/use.h) is kept, and told. */
 void rulebooks_follow(struct live_room *room, const struct admission *a);
 
-/* "rules": the oldest first; of one state alone, or (ptr NULL) of all. */
-void rulebooks_show(const struct live_room *room, struct str state,
+/* "rules": the oldest first; of one state alone, or (ptr NULL) of all. NULL: none. */
+void rulebooks_show(const struct rulebook *book, uint64_t now_ms, struct str state,
                     struct json_writer *w);
+
+/* What `state` of the query says, for that: static, or ptr NULL where nothing is. Else
+ * the exchange is answered. */
+enum err rules_read_state(struct exchange *x, struct str *ret);
 
 /* How many a topic has, with a room or parked. */
 size_t rulebooks_count(const struct worker *worker, struct str topic);
