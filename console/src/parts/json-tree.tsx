@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any JSON, readably: folded where it is deep or long, never as markup. What is folded does not
+// exist in the page, so that a value of megabytes costs what is seen of it.
+import { useMemo, useState } from 'preact/hooks';
+
+import { isObject, type Json } from '../net/types';
+import { childPointer, spelt } from '../state/pointer';
+import { visible } from '../state/visible';
+import { t } from '../strings';
+import { CopyButton } from './button';
+import { Icon } from './icon';
+
+interface JsonTreeProps {
+    value: Json;
+    open?: number; // how many levels are unfolded at first
+    marks?: ReadonlySet<string>; // JSON pointers of what differs from something
+    canCopy?: boolean;
+}
+
+const STEP = 100; // entries that are shown at a time
+const TEXT = 1000; // characters: the members behind a long one are to be seen as well
+
+export function JsonTree({ value, open = 2, marks, canCopy }: JsonTreeProps) {
+    const places = useMemo(() => placesOf(marks), [marks]);
+
+    return (
+        <div class="json">
+            {canCopy && <div class="json-copy"><CopyButton text={() => JSON.stringify(value, null, 2)} /></div>}
+            <Node value={value} pointer="" open={open} marks={places} />
+        </div>
+    );
+}
+
+interface Places { marked: ReadonlySet<string>; around: ReadonlySet<string> } // around: what holds something that is marked
+
+function placesOf(marked: ReadonlySet<string> = new Set()): Places {
+    const around = new Set<string>();
+    for (const mark of marked)
+        for (let end = mark.lastIndexOf('/'); end >= 0 && !around.has(mark.slice(0, end)); end = mark.lastIndexOf('/', end - 1)) {
+            around.add(mark.slice(0, end));
+            if (end === 0) break;
+        }
+    return { marked, around };
+}
+
+interface NodeProps { name?: string; value: Json; pointer: string; open: number; marks: Places }
+
+function Node({ name, value, pointer, open, marks }: NodeProps) {
+    const isMarked = marks.marked.has(pointer);
+    const size = Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0;
+
+    if (size > 0) return <Branch {...{ name, value, pointer, open, marks, size, isMarked }} />;
+    return (
+        <div class={isMarked ? 'json-line marked' : 'json-line'}>
+            {name !== undefined && <Key name={name} />}<Leaf value={value} />
+            {isMarked && <span class="hidden"> ({t.parts.differs})</span>}
+        </div>
+    );
+}
+
+function Key({ name }: { name: string }) {
+    return <bdi class="json-key">{visible(spelt(name))}: </bdi>;
+}
+
+interface BranchProps extends Omit<NodeProps, 'name'> { name: string | undefined; size: number; isMarked: boolean }
+
+function Branch({ name, value, pointer, open, marks, size, isMarked }: BranchProps) {
+    const [isOpen, setOpen] = useState(open > 0 || marks.around.has(pointer));
+    const [shown, setShown] = useState(STEP);
+    const isArray = Array.isArray(value);
+    const title = isArray ? t.parts.entries(size) : t.parts.members(size);
+
+    return (
+        <div class="json-branch">
+            <button type="button" class={isMarked ? 'json-fold marked' : 'json-fold'} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+                <Icon name={isOpen ? 'down' : 'right'} />{name !== undefined && <Key name={name} />}
+                <span class="quiet">{isArray ? `[${title}]` : `{${title}}`}</span>
+            </button>
+            {isOpen && (
+                <ul>
+                    {entriesOf(value, shown, (key) => isNoted(marks, childPointer(pointer, key))).map(([key, item]) => (
+                        <li key={key}><Node name={key} value={item} pointer={childPointer(pointer, key)} open={open - 1} marks={marks} /></li>
+                    ))}
+                    {size > shown && (
+                        <li><button type="button" class="json-more" onClick={() => setShown(shown + 10 * STEP)}>{t.parts.moreEntries(size - shown)}</button></li>
+                    )}
+                </ul>
+            )}
+        </div>
+    );
+}
+
+function isNoted({ marked, around }: Places, pointer: string): boolean {
+    return marked.has(pointer) || around.has(pointer);
+}
+
+// The first ones, and of the others those that are marked: a crowd hides nothing.
+function entriesOf(value: Json, most: number, isKept: (key: string) => boolean): [string, Json][] {
+    const all = Object.entries(isObject(value) || Array.isArray(value) ? value : {}) as [string, Json][];
+    return [...all.slice(0, most), ...all.slice(most).filter(([key]) => isKept(key)).slice(0, STEP)];
+}
+
+function Leaf({ value }: { value: Json }) {
+    if (typeof value === 'string') return <Text text={value} />;
+    if (Array.isArray(value)) return <span class="quiet">[]</span>;
+    if (isObject(value)) return <span class="quiet">{'{}'}</span>;
+    return <span class={`json-${value === null ? 'null' : typeof value}`}>{String(value)}</span>;
+}
+
+// Lines stay lines, beside a rule; a quote does not end the text.
+function escaped(text: string): string {
+    return text.replace(/["\\]/g, '\\$&');
+}
+
+function Text({ text }: { text: string }) {
+    const [isWhole, setWhole] = useState(false);
+    const isCut = !isWhole && text.length > TEXT;
+
+    return (
+        <>
+            <bdi class={text.includes('\n') ? 'json-string lines' : 'json-string'}>{`"${visible(escaped(isCut ? text.slice(0, TEXT) : text))}${isCut ? '…' : '"'}`}</bdi>
+            {isCut && <button type="button" class="json-more" onClick={() => setWhole(true)}>{t.parts.moreText(text.length - TEXT)}</button>}
+        </>
+    );
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every text that people read, in one place: strings/ has a file for what all share and one
+// for each view. What takes part in a sentence is a parameter, never glued to it.
+import { common } from './strings/common';
+import { net } from './strings/net';
+import { parts } from './strings/parts';
+import { rows } from './strings/rows';
+import { schema } from './strings/schema';
+
+export const t = { common, net, parts, rows, schema };
