@@ -4,7 +4,10 @@
 import { common } from './strings/common';
 import { net } from './strings/net';
 import { parts } from './strings/parts';
+import { room } from './strings/room';
 import { rows } from './strings/rows';
 import { schema } from './strings/schema';
+import { signin } from './strings/signin';
+import { views } from './strings/views';
 
-export const t = { common, net, parts, rows, schema };
+export const t = { common, net, parts, room, rows, schema, signin, views };

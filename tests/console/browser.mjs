@@ -31,6 +31,9 @@ const browserPath = ['chromium', 'chromium-browser', 'google-chrome']
     .flatMap((name) => process.env.PATH.split(':').map((folder) => path.join(folder, name)))
     .find((file) => fs.existsSync(file));
 
+// Their names in addresses, and their titles.
+export const views = { room: 'Rooms' };
+
 // For test(…, { skip }).
 export const skip = browserPath ? false : 'there is no chromium';
 

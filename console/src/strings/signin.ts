@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+export const signin = {
+    title: 'Sign in to Moot',
+    purpose: 'See what agents do here, and decide what they may.',
+    provider: (name: string) => `Sign in with ${name}`,
+    // Why the identity provider signed nobody in, by the gateway's word for it.
+    refused: {
+        again: 'This sign-in was not begun in this browser, or too long ago. Begin again.',
+        denied: 'The identity provider did not let you in.',
+        unreachable: 'The identity provider cannot be reached, or answers nothing that can be used. Try again later.',
+        unfit: 'What the identity provider answered does not prove who you are. Begin again.',
+        stranger: 'The identity provider knows you, but you have no rights here. Ask an administrator.',
+        busy: 'Too many people sign in just now, or too many attempts failed. Try again in a minute.',
+        origin: 'Nobody can sign in that way at this address: the gateway must be reached over https, by a name that its settings know.',
+    } as Record<string, string>,
+    linkTitle: 'With a link',
+    link: 'Open the sign-in link that the server prints when it starts, or one that an administrator sent you. A link works once, for a few minutes.',
+    tokenTitle: 'With a token',
+    token: 'Token',
+    tokenHint: 'It stays in this tab and is forgotten when the tab is closed.',
+    submit: 'Sign in',
+    notAToken: 'Paste a token: one line without spaces.',
+    badToken: 'This token is not known, was revoked, or has expired.',
+    badTicket: 'This link was used before, or has expired. Ask for a new one.',
+    offered: 'Sign in with this link instead?',
+    offeredWhy: (id: string) => `You are signed in as ${id}. The link that was opened signs in whoever it was made for, and what you do from then on is done in that name.`,
+    offeredHint: 'If you did not ask for a link, stay signed in as you are. The link stays unused.',
+    accept: 'Sign in with the link',
+    ended: 'Your session has ended. Sign in again.',
+    signedOut: 'You are signed out.',
+};
