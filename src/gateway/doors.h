@@ -4,6 +4,10 @@
 
 #include "gateway/exchange.h"
 
+/* console_door.c: the web console */
+void console_page_get(struct exchange *x);
+void console_asset_get(struct exchange *x);
+
 /* messages_door.c: the topics for curl, scripts and webhooks */
 void messages_post(struct exchange *x);
 void messages_get(struct exchange *x);
@@ -103,4 +107,3 @@ void admin_overview(struct exchange *x);
 void health_get(struct exchange *x);
 void ready_get(struct exchange *x);
 void metrics_get(struct exchange *x);
-void page_get(struct exchange *x);

@@ -100,9 +100,6 @@ struct reply {
 };
 void exchange_reply_with(struct exchange *x, const struct reply *reply);
 void exchange_json(struct exchange *x, int status, const struct buf *body);
-
-/* A page of ours: with the headers that keep foreign scripts out. */
-void exchange_page(struct exchange *x, struct str html);
 void exchange_fail(struct exchange *x, enum err err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is it alive, is it ready, how much does it do; and the page at the root. */
+/* Is it alive, is it ready, how much does it do. */
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -8,7 +8,6 @@
 #include "gateway/gateway.h"
 #include "gateway/offenders.h"
 #include "gateway/overview.h"
-#include "gateway/page.h"
 #include "gateway/room.h"
 #include "store/record.h"
 
@@ -32,11 +31,6 @@ void ready_get(struct exchange *x)
         exchange_reply(x, 200, S("text/plain; charset=utf-8"),
                        is_failing ? S("ready, but the record cannot be written\n")
                                   : S("ready\n"));
-}
-
-void page_get(struct exchange *x)
-{
-    exchange_page(x, (struct str){ page_html, page_html_len });
 }
 
 /* What one worker has to tell. */

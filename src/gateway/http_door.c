@@ -313,20 +313,6 @@ void exchange_json(struct exchange *x, int status, const struct buf *body)
     exchange_reply(x, status, S("application/json"), buf_str(body));
 }
 
-void exchange_page(struct exchange *x, struct str html)
-{
-    answer(x, &(struct http_response){
-                  .status = 200,
-                  .type = S("text/html; charset=utf-8"),
-                  .body = html,
-                  .extra = S("Content-Security-Policy: default-src 'none'; "
-                             "script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-                             "connect-src 'self'; base-uri 'none'; form-action 'none'; "
-                             "frame-ancestors 'none'\r\n"
-                             "Referrer-Policy: no-referrer\r\n"),
-              });
-}
-
 void exchange_fail_with(struct exchange *x, const struct failure *failure)
 {
     struct buf body;

@@ -8,7 +8,11 @@
 
 /* clang-format off */
 static const struct route routes[] = {
-    { HTTP_GET,    S("/"),                                   ACCESS_PUBLIC,   ANYWHERE,        S(""),                    false, page_get },
+    { HTTP_GET,    S("/"),                                   ACCESS_PUBLIC,   ANYWHERE,        S(""),                    false, console_page_get },
+    { HTTP_GET,    S("/console"),                            ACCESS_PUBLIC,   ANYWHERE,        S(""),                    false, console_page_get },
+    { HTTP_GET,    S("/console/{}"),                         ACCESS_PUBLIC,   ANYWHERE,        S(""),                    false, console_page_get },
+    { HTTP_GET,    S("/console/{}/{}"),                      ACCESS_PUBLIC,   ANYWHERE,        S(""),                    false, console_page_get },
+    { HTTP_GET,    S("/assets/{}"),                          ACCESS_PUBLIC,   ANYWHERE,        S(""),                    false, console_asset_get },
     { HTTP_GET,    S("/ws"),                                 ACCESS_IDENTITY, TOPIC_IN_QUERY,  S(""),                    true,  ws_open },
     { HTTP_GET,    S("/agents"),                             ACCESS_PUBLIC,   AT_FIRST_WORKER, S(""),                    false, agents_open },
     { HTTP_POST,   S("/ws-ticket"),                          ACCESS_IDENTITY, ANYWHERE,        S("ticket.create"),       false, ticket_post },

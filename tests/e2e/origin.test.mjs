@@ -13,7 +13,7 @@ before(async () => {
 });
 after(async () => { await gateway.stop(); });
 
-const routes = ['GET /', 'GET /ws?topic=room', 'POST /ws-ticket', 'GET /session', 'POST /session', 'GET /topics', 'GET /topics/room/messages',
+const routes = ['GET /', 'GET /console/inbox', 'GET /assets/x', 'GET /ws?topic=room', 'POST /ws-ticket', 'GET /session', 'POST /session', 'GET /topics', 'GET /topics/room/messages',
     'POST /topics/room/messages', 'GET /topics/room/participants', 'GET /admin/tokens', 'GET /healthz', 'GET /readyz', 'GET /metrics',
     'GET /nothing', 'OPTIONS /topics', 'HEAD /'];
 const token = 'alice-token';

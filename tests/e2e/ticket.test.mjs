@@ -63,7 +63,7 @@ test('D2: a ticket opens the WebSocket and nothing else', async () => {
     assert.equal((await gateway.request('GET /topics', { token: ticket })).status, 401);
 });
 
-const routes = ['GET /', 'GET /ws', 'POST /ws-ticket', 'GET /session', 'POST /session', 'DELETE /session', 'GET /topics',
+const routes = ['GET /', 'GET /console/inbox', 'GET /assets/x', 'GET /ws', 'POST /ws-ticket', 'GET /session', 'POST /session', 'DELETE /session', 'GET /topics',
     'POST /topics/room/messages', 'GET /topics/room/messages', 'GET /topics/room/participants',
     'GET /topics/room/proposals', 'GET /admin/tokens', 'GET /healthz', 'GET /readyz', 'GET /metrics'];
 

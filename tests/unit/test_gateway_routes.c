@@ -15,7 +15,7 @@ TEST(every_route_is_found_with_its_handler_access_and_place)
         enum place place;
         struct str param;
     } cases[] = {
-        { HTTP_GET,    S("/"),                             page_get,           ACCESS_PUBLIC,   ANYWHERE,        {} },
+        { HTTP_GET,    S("/"),                             console_page_get,   ACCESS_PUBLIC,   ANYWHERE,        {} },
         { HTTP_GET,    S("/ws"),                           ws_open,            ACCESS_IDENTITY, TOPIC_IN_QUERY,  {} },
         { HTTP_POST,   S("/ws-ticket"),                    ticket_post,        ACCESS_IDENTITY, ANYWHERE,        {} },
         { HTTP_GET,    S("/session"),                      session_get,        ACCESS_IDENTITY, ANYWHERE,        {} },
