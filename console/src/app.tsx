@@ -17,9 +17,11 @@ import { shortcuts, startKeys, useShortcuts, type Shortcuts } from './state/keys
 import { visibleName } from './state/visible';
 import { t } from './strings';
 import { views, type View } from './views';
+import { startInbox } from './views/inbox/watch';
+import { startRules } from './views/rules/watch';
 import { SignInView } from './views/signin';
 
-const HOME = 'room';
+const HOME = 'inbox';
 
 export function App() {
     const who = useCell(signIn);
@@ -44,6 +46,8 @@ function Shell({ session }: { session: Session }) {
     for (const view of mine) keys[`g ${view.key}`] = { does: t.common.goTo(view.title), run: () => go(hrefOf(view.name)) };
     useShortcuts(keys);
     useEffect(startKeys, []);
+    useEffect(startInbox, []); // the number in the navigation
+    useEffect(startRules, []);
     useEffect(() => { if (!here.view) go(hrefOf(homeOf(session), aloneTopic(session)), 'replace'); }, [here.view]);
     return (
         <div class="shell">
@@ -69,7 +73,7 @@ function useFocusOnChange(view: string) {
     return element;
 }
 
-// A guest of one topic goes there; everybody else begins with all of them.
+// A guest of one topic goes there; everybody else begins with what waits.
 function aloneTopic(session: Session): string | null {
     const [only, ...others] = session.topics;
     return only && !others.length && !only.endsWith('*') ? only : null;

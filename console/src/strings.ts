@@ -2,12 +2,14 @@
 // Every text that people read, in one place: strings/ has a file for what all share and one
 // for each view. What takes part in a sentence is a parameter, never glued to it.
 import { common } from './strings/common';
+import { inbox } from './strings/inbox';
 import { net } from './strings/net';
 import { parts } from './strings/parts';
 import { room } from './strings/room';
 import { rows } from './strings/rows';
+import { rules } from './strings/rules';
 import { schema } from './strings/schema';
 import { signin } from './strings/signin';
 import { views } from './strings/views';
 
-export const t = { common, net, parts, room, rows, schema, signin, views };
+export const t = { common, inbox, net, parts, room, rows, rules, schema, signin, views };

@@ -20,5 +20,5 @@ export const common = {
     waiting: (count: number) => (count === 1 ? '1 waiting' : `${count} waiting`),
     noView: 'There is no such view',
     noViewHint: 'The address may be mistyped, or this view is for administrators.',
-    home: 'To the rooms',
+    home: 'To the inbox',
 };

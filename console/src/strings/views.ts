@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The name of each view, and the purpose of some in one line, which is shown where they are empty.
 export const views = {
+    inbox: { title: 'Inbox', purpose: 'What agents propose and tools ask for waits here until somebody decides.' },
     room: { title: 'Rooms' },
+    rules: { title: 'Rules' },
 };

@@ -6,7 +6,9 @@ import type { ComponentType } from 'preact';
 import type { IconName } from '../parts/icon';
 import type { Route } from '../router';
 import { t } from '../strings';
+import { InboxView } from './inbox';
 import { RoomView } from './room';
+import { RulesView } from './rules';
 
 export interface View {
     name: string; // /console/NAME
@@ -23,5 +25,7 @@ const row = (name: keyof typeof t.views, icon: IconName, key: string, component:
 });
 
 export const views: readonly View[] = [
+    row('inbox', 'inbox', 'i', InboxView, { isOnPhoneBar: true }),
     row('room', 'room', 'r', RoomView, { isOnPhoneBar: true }),
+    row('rules', 'rules', 'u', RulesView),
 ];
