@@ -5,11 +5,13 @@ import { common } from './strings/common';
 import { inbox } from './strings/inbox';
 import { net } from './strings/net';
 import { parts } from './strings/parts';
+import { people } from './strings/people';
 import { room } from './strings/room';
 import { rows } from './strings/rows';
 import { rules } from './strings/rules';
 import { schema } from './strings/schema';
+import { sentences } from './strings/sentences';
 import { signin } from './strings/signin';
 import { views } from './strings/views';
 
-export const t = { common, inbox, net, parts, room, rows, rules, schema, signin, views };
+export const t = { common, inbox, net, parts, people, room, rows, rules, schema, sentences, signin, views };

@@ -7,6 +7,7 @@ import type { IconName } from '../parts/icon';
 import type { Route } from '../router';
 import { t } from '../strings';
 import { InboxView } from './inbox';
+import { PeopleView } from './people';
 import { RoomView } from './room';
 import { RulesView } from './rules';
 
@@ -27,5 +28,6 @@ const row = (name: keyof typeof t.views, icon: IconName, key: string, component:
 export const views: readonly View[] = [
     row('inbox', 'inbox', 'i', InboxView, { isOnPhoneBar: true }),
     row('room', 'room', 'r', RoomView, { isOnPhoneBar: true }),
+    row('people', 'people', 'p', PeopleView, { isOnPhoneBar: true }),
     row('rules', 'rules', 'u', RulesView),
 ];
