@@ -11,7 +11,8 @@ import { rows } from './strings/rows';
 import { rules } from './strings/rules';
 import { schema } from './strings/schema';
 import { sentences } from './strings/sentences';
+import { servers } from './strings/servers';
 import { signin } from './strings/signin';
 import { views } from './strings/views';
 
-export const t = { common, inbox, net, parts, people, room, rows, rules, schema, sentences, signin, views };
+export const t = { common, inbox, net, parts, people, room, rows, rules, schema, sentences, servers, signin, views };

@@ -4,5 +4,6 @@ export const views = {
     inbox: { title: 'Inbox', purpose: 'What agents propose and tools ask for waits here until somebody decides.' },
     room: { title: 'Rooms' },
     people: { title: 'People', purpose: 'Who is here, and what each of them may do.' },
+    servers: { title: 'Servers', purpose: 'The MCP servers that bring tools into rooms.' },
     rules: { title: 'Rules' },
 };

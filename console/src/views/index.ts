@@ -10,6 +10,7 @@ import { InboxView } from './inbox';
 import { PeopleView } from './people';
 import { RoomView } from './room';
 import { RulesView } from './rules';
+import { ServersView } from './servers';
 
 export interface View {
     name: string; // /console/NAME
@@ -29,5 +30,6 @@ export const views: readonly View[] = [
     row('inbox', 'inbox', 'i', InboxView, { isOnPhoneBar: true }),
     row('room', 'room', 'r', RoomView, { isOnPhoneBar: true }),
     row('people', 'people', 'p', PeopleView, { isOnPhoneBar: true }),
+    row('servers', 'servers', 's', ServersView, { isForAdmins: true }),
     row('rules', 'rules', 'u', RulesView),
 ];
