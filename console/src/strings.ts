@@ -13,6 +13,7 @@ import { schema } from './strings/schema';
 import { sentences } from './strings/sentences';
 import { servers } from './strings/servers';
 import { signin } from './strings/signin';
+import { teams } from './strings/teams';
 import { views } from './strings/views';
 
-export const t = { common, inbox, net, parts, people, room, rows, rules, schema, sentences, servers, signin, views };
+export const t = { common, inbox, net, parts, people, room, rows, rules, schema, sentences, servers, signin, teams, views };

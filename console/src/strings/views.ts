@@ -6,4 +6,5 @@ export const views = {
     people: { title: 'People', purpose: 'Who is here, and what each of them may do.' },
     servers: { title: 'Servers', purpose: 'The MCP servers that bring tools into rooms.' },
     rules: { title: 'Rules' },
+    teams: { title: 'Teams' },
 };

@@ -11,6 +11,7 @@ import { PeopleView } from './people';
 import { RoomView } from './room';
 import { RulesView } from './rules';
 import { ServersView } from './servers';
+import { TeamsView } from './teams';
 
 export interface View {
     name: string; // /console/NAME
@@ -32,4 +33,5 @@ export const views: readonly View[] = [
     row('people', 'people', 'p', PeopleView, { isOnPhoneBar: true }),
     row('servers', 'servers', 's', ServersView, { isForAdmins: true }),
     row('rules', 'rules', 'u', RulesView),
+    row('teams', 'teams', 't', TeamsView),
 ];
