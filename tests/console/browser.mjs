@@ -32,7 +32,7 @@ const browserPath = ['chromium', 'chromium-browser', 'google-chrome']
     .find((file) => fs.existsSync(file));
 
 // Their names in addresses, and their titles.
-export const views = { inbox: 'Inbox', room: 'Rooms', people: 'People', servers: 'Servers', rules: 'Rules', teams: 'Teams' };
+export const views = { inbox: 'Inbox', room: 'Rooms', people: 'People', servers: 'Servers', rules: 'Rules', teams: 'Teams', audit: 'Audit', overview: 'Overview', settings: 'Settings' };
 
 // For test(…, { skip }).
 export const skip = browserPath ? false : 'there is no chromium';

@@ -7,4 +7,7 @@ export const views = {
     servers: { title: 'Servers', purpose: 'The MCP servers that bring tools into rooms.' },
     rules: { title: 'Rules' },
     teams: { title: 'Teams' },
+    audit: { title: 'Audit', purpose: 'Everything that was said and decided, in an order that nobody can change afterwards.' },
+    overview: { title: 'Overview' },
+    settings: { title: 'Settings' },
 };

@@ -6,11 +6,14 @@ import type { ComponentType } from 'preact';
 import type { IconName } from '../parts/icon';
 import type { Route } from '../router';
 import { t } from '../strings';
+import { AuditView } from './audit';
 import { InboxView } from './inbox';
+import { OverviewView } from './overview';
 import { PeopleView } from './people';
 import { RoomView } from './room';
 import { RulesView } from './rules';
 import { ServersView } from './servers';
+import { SettingsView } from './settings';
 import { TeamsView } from './teams';
 
 export interface View {
@@ -34,4 +37,7 @@ export const views: readonly View[] = [
     row('servers', 'servers', 's', ServersView, { isForAdmins: true }),
     row('rules', 'rules', 'u', RulesView),
     row('teams', 'teams', 't', TeamsView),
+    row('audit', 'audit', 'a', AuditView, { isForAdmins: true }),
+    row('overview', 'overview', 'o', OverviewView, { isForAdmins: true, isOnPhoneBar: true }),
+    row('settings', 'settings', 'e', SettingsView),
 ];
