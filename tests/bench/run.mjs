@@ -44,6 +44,9 @@ const HELP = `usage: ./dev bench [options]
                       called directly, and what a bridge holds at rest
   --mcp               instead: what a tools/call of an MCP client costs at a room's door, beside
                       programs that only pass it on, and what sessions hold (--connections of them)
+  --console           instead: the console's room in a browser: how soon it can be used, memory with --envelopes,
+                      frames per second while 1,000 envelopes a second arrive, what is loaded
+  --envelopes N       envelopes of --console (100000)
   --directory         instead: how fast resources are imported and found, on SQLite and PostgreSQL
   --resources N       resources of --directory (1000000)
   --records N         records of --audit (1000000)
@@ -79,12 +82,12 @@ function parseOptions() {
     options: {
       servers: text, only: text, rounds: text, seconds: text, topics: text, connections: text,
       starts: text, build: text, json: text, markdown: text, svg: text,
-      many: text, audit: flag, bridge: flag, mcp: flag, directory: flag, resources: text, records: text, 'fill-seconds': text, scratch: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
+      many: text, audit: flag, bridge: flag, mcp: flag, directory: flag, console: flag, envelopes: text, resources: text, records: text, 'fill-seconds': text, scratch: text, growth: flag, fairness: flag, workers: flag, quick: flag, help: flag,
     },
   })
   const preset = values.quick
-    ? { rounds: '1', seconds: '1', topics: '100', connections: '2000', starts: '3', records: '100000', resources: '50000', 'fill-seconds': '20' }
-    : { rounds: '3', seconds: '2', topics: '100', connections: '10000', starts: '10', records: '1000000', resources: '1000000', 'fill-seconds': '120' }
+    ? { rounds: '1', seconds: '1', topics: '100', connections: '2000', starts: '3', records: '100000', envelopes: '10000', resources: '50000', 'fill-seconds': '20' }
+    : { rounds: '3', seconds: '2', topics: '100', connections: '10000', starts: '10', records: '1000000', envelopes: '100000', resources: '1000000', 'fill-seconds': '120' }
   const numbers = Object.entries(preset)
     .map(([name, value]) => [name, count(name, values[name] ?? value)])
 
@@ -101,6 +104,7 @@ function parseOptions() {
     audit: values.audit,
     bridge: values.bridge,
     directory: values.directory,
+    console: values.console,
     mcp: values.mcp,
     many: values.many ? count('many', values.many) : 0,
     help: values.help,
@@ -281,6 +285,8 @@ const runAudit = options => report(audit(
   { ...options, questions: 200, fillSeconds: options['fill-seconds'] }, { facts: machine(null, []), say }), options)
 const runMcp = options => report(mcp(options, { facts: machine(null, []), say }), options)
 const runBridge = options => report(bridge(options, { facts: machine(null, []), say }), options)
+const runConsole = async options => report((await import('./console.mjs')).consoleBench(
+  { envelopes: options.envelopes, perSecond: 1000, seconds: 10 }, { facts: machine(null, []), say }), options)
 const runDirectory = options => report(directory({ ...options, questions: 300,
   fillSeconds: Number(options.tables['fill-seconds'] ?? (options.tables.quick ? 20 : 1200)) }, { facts: machine(null, []), say }), options)
 
@@ -294,6 +300,7 @@ async function main() {
   if (options.audit) return runAudit(options)
   if (options.bridge) return runBridge(options)
   if (options.directory) return runDirectory(options)
+  if (options.console) return runConsole(options)
   if (options.mcp) return runMcp(options)
   const names = chosenServers(options)
   if (!names.length) fail('there is no server to measure')
