@@ -75,7 +75,20 @@ async function startWithin(directory, config) {
 
 function small() {
     const filling = path.join(place, 'filling');
+    let refilling;
 
+    const fill = () => {
+        const fd = fs.openSync(filling, 'a');
+
+        try {
+            for (;;)
+                fs.writeSync(fd, Buffer.alloc(4096));
+        } catch (error) {
+            assert.equal(error.code, 'ENOSPC');
+        } finally {
+            fs.closeSync(fd);
+        }
+    };
     return {
         name: 'a full filesystem',
         skip: cannotMount(),
@@ -83,20 +96,19 @@ function small() {
             mount();
             return startWithin(place, config);
         },
+        // A gateway that gives up its files may leave place on the disk, which others take before it tries again.
         breakIt: () => {
-            const fd = fs.openSync(filling, 'a');
-
-            try {
-                for (;;)
-                    fs.writeSync(fd, Buffer.alloc(4096));
-            } catch (error) {
-                assert.equal(error.code, 'ENOSPC');
-            } finally {
-                fs.closeSync(fd);
-            }
+            fill();
+            refilling = setInterval(fill, 5).unref();
         },
-        mend: () => fs.rmSync(filling, { force: true }),
-        end: unmount,
+        mend: () => {
+            clearInterval(refilling);
+            fs.rmSync(filling, { force: true });
+        },
+        end: () => {
+            clearInterval(refilling);
+            unmount();
+        },
     };
 }
 
