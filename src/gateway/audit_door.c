@@ -12,10 +12,9 @@
 #include "audit/line.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "gateway/auth.h"
 #include "gateway/doors.h"
 #include "gateway/gateway.h"
-#include "store/record.h"
+#include "gateway/lookback.h"
 
 enum {
     ARENA_BYTES = 1 << 20,
@@ -24,8 +23,7 @@ enum {
 };
 
 struct question {
-    struct exchange *x;
-    struct store_read read;
+    struct lookback look;
     struct arena arena; /* of the query's texts */
     struct buf out;
     uint64_t left;   /* records still wanted; 0: all */
@@ -33,14 +31,12 @@ struct question {
     bool has_limit;
     bool has_filter;
     bool is_stream;
-    bool is_export;  /* with origin and checkpoints */
-    bool is_reading; /* the read is the store's */
-    bool has_begun;  /* the stream: what goes wrong can no longer be said */
+    bool is_export; /* with origin and checkpoints */
 };
 
 static void question_free(struct question *q)
 {
-    store_read_done(&q->read);
+    lookback_done(&q->look);
     buf_done(&q->out);
     arena_done(&q->arena);
     free(q);
@@ -48,7 +44,7 @@ static void question_free(struct question *q)
 
 static struct store *store_of(const struct question *q)
 {
-    return gateway_store(q->x->worker->gateway);
+    return gateway_store(q->look.x->worker->gateway);
 }
 
 /* --- parameters: each returns what is wrong with it, or NULL --- */
@@ -58,14 +54,14 @@ static struct store *store_of(const struct question *q)
 
 static const char *set_since(struct question *q, struct str value)
 {
-    return audit_time_parse(value, q->now_ms, &q->read.query.since_ms)
+    return audit_time_parse(value, q->now_ms, &q->look.read.query.since_ms)
                ? "`since` " TIME_HINT
                : NULL;
 }
 
 static const char *set_until(struct question *q, struct str value)
 {
-    return audit_time_parse(value, q->now_ms, &q->read.query.until_ms)
+    return audit_time_parse(value, q->now_ms, &q->look.read.query.until_ms)
                ? "`until` " TIME_HINT
                : NULL;
 }
@@ -77,13 +73,13 @@ static const char *set_event(struct question *q, struct str value)
     if (audit_event_parse(value, &event))
         return "`event` is envelope, refusal, presence, connect, disconnect, grant, admin, "
                "config, server, drop or retention.";
-    q->read.query.event = value;
+    q->look.read.query.event = value;
     return NULL;
 }
 
 static const char *set_thread(struct question *q, struct str value)
 {
-    q->read.query.thread = value;
+    q->look.read.query.thread = value;
     return value.len ? NULL : "`thread` is the id of an envelope.";
 }
 
@@ -91,7 +87,7 @@ static const char *set_text(struct question *q, struct str value)
 {
     struct audit_terms terms;
 
-    q->read.query.text = value;
+    q->look.read.query.text = value;
     switch (audit_terms_parse(value, &terms)) {
     case OK: return NULL;
     case ERR_TOO_BIG: return "`text` has at most 32 words.";
@@ -103,7 +99,7 @@ static const char *set_order(struct question *q, struct str value)
 {
     bool is_oldest = str_eq(value, S("oldest"));
 
-    q->read.query.order = is_oldest ? AUDIT_OLDEST_FIRST : AUDIT_NEWEST_FIRST;
+    q->look.read.query.order = is_oldest ? AUDIT_OLDEST_FIRST : AUDIT_NEWEST_FIRST;
     return is_oldest || str_eq(value, S("newest")) ? NULL
                                                    : "`order` is newest or oldest.";
 }
@@ -120,8 +116,8 @@ static const char *set_limit(struct question *q, struct str value)
 
 static const char *set_cursor(struct question *q, struct str value)
 {
-    if (str_to_u64(value, INT64_MAX - 1, &q->read.query.after_seq) ||
-        q->read.query.after_seq == 0)
+    if (str_to_u64(value, INT64_MAX - 1, &q->look.read.query.after_seq) ||
+        q->look.read.query.after_seq == 0)
         return "`cursor` is the `next` of another answer, or a seq.";
     return NULL;
 }
@@ -160,7 +156,7 @@ static const char *set_parameter(const struct parameter *parameter, struct quest
 {
     if (parameter->set)
         return parameter->set(q, value);
-    *(struct str *)((char *)&q->read.query + parameter->at) = value;
+    *(struct str *)((char *)&q->look.read.query + parameter->at) = value;
     return NULL;
 }
 
@@ -181,7 +177,7 @@ static bool read_parameter(struct question *q, const struct http_param *param,
     const char *wrong = NULL;
 
     if (!known) {
-        exchange_fail(q->x, ERR_BAD_REQUEST, "There is no parameter `%.*s`.",
+        exchange_fail(q->look.x, ERR_BAD_REQUEST, "There is no parameter `%.*s`.",
                       (int)(param->name.len < 64 ? param->name.len : 64),
                       param->name.ptr);
         return false;
@@ -195,28 +191,28 @@ static bool read_parameter(struct question *q, const struct http_param *param,
     *seen |= bit;
     q->has_filter |= known->is_filter;
     if (wrong)
-        exchange_fail(q->x, ERR_BAD_REQUEST, "%s", wrong);
+        exchange_fail(q->look.x, ERR_BAD_REQUEST, "%s", wrong);
     return !wrong;
 }
 
 static bool read_parameters(struct question *q)
 {
-    struct str rest = q->x->request.query;
+    struct str rest = q->look.x->request.query;
     struct http_param param;
     uint32_t seen = 0;
 
     while (rest.ptr && rest.len) {
-        if (http_query_next(&rest, &q->x->arena, &param)) {
-            exchange_fail(q->x, ERR_BAD_REQUEST, "The query cannot be read.");
+        if (http_query_next(&rest, &q->look.x->arena, &param)) {
+            exchange_fail(q->look.x, ERR_BAD_REQUEST, "The query cannot be read.");
             return false;
         }
         if (!read_parameter(q, &param, &seen))
             return false;
     }
-    if (!q->is_export ||
-        (q->is_stream && !q->has_filter && q->read.query.order == AUDIT_OLDEST_FIRST))
+    if (!q->is_export || (q->is_stream && !q->has_filter &&
+                          q->look.read.query.order == AUDIT_OLDEST_FIRST))
         return true;
-    exchange_fail(q->x, ERR_BAD_REQUEST,
+    exchange_fail(q->look.x, ERR_BAD_REQUEST,
                   "Checkpoints come with all records, the oldest first, as "
                   "application/x-ndjson.");
     return false;
@@ -224,77 +220,33 @@ static bool read_parameters(struct question *q)
 
 /* --- asking --- */
 
-static void ask(struct question *q)
+static void limit_page(struct question *q)
 {
-    uint64_t limit = q->left && q->left < AUDIT_MAX_LIMIT ? q->left : AUDIT_MAX_LIMIT;
-
-    q->read.query.limit = limit;
-    q->is_reading = true;
-    exchange_suspend(q->x);
-    store_query(store_of(q), &q->read);
+    q->look.read.query.limit =
+        q->left && q->left < AUDIT_MAX_LIMIT ? q->left : AUDIT_MAX_LIMIT;
 }
 
 /* Between two pieces: what was asked lies behind the last. */
 static void go_on(struct question *q)
 {
-    q->read.query.after_seq = q->read.reached_seq;
-    ask(q);
+    limit_page(q);
+    lookback_go_on(&q->look);
 }
 
-static void on_gone(void *user)
+static void on_over(struct lookback *look)
 {
-    struct question *q = user;
-
-    if (q->is_reading)
-        atomic_store(&q->read.is_cancelled, true); /* freed when it comes back */
-    else
-        question_free(q);
-}
-
-static void break_stream(struct question *q)
-{
-    exchange_stream_break(q->x);
-    question_free(q);
-}
-
-/* Whoever asked may have gone since, or may no longer see it; and it must have been read.
- * NULL: that was answered, and is over. */
-static struct question *take_back(struct store_read *read)
-{
-    struct question *q = CONTAINER_OF(read, struct question, read);
-    const char *why;
-    enum err err;
-
-    q->is_reading = false;
-    if (!exchange_resume(q->x)) {
-        question_free(q);
-        return NULL;
-    }
-    err = auth_again(q->x, &why);
-    if (!err && read->err) {
-        err = ERR_UNAVAILABLE;
-        why = "The record cannot be read now.";
-    }
-    if (!err)
-        return q;
-    if (q->has_begun) {
-        break_stream(q);
-    } else {
-        exchange_fail(q->x, err, "%s", why);
-        question_free(q);
-    }
-    return NULL;
+    question_free(CONTAINER_OF(look, struct question, look));
 }
 
 static void count_taken(struct question *q)
 {
     if (q->has_limit)
-        q->left -= q->read.page.count;
+        q->left -= q->look.read.page.count;
 }
 
 static bool wants_more(const struct question *q)
 {
-    return q->read.has_more && (!q->has_limit || q->left);
+    return q->look.read.has_more && (!q->has_limit || q->left);
 }
 
 /* --- a page --- */
@@ -304,7 +256,7 @@ static void put_page(struct question *q)
     struct audit_record record;
     size_t at = 0;
 
-    while (audit_batch_next(&q->read.page, &at, &record)) {
+    while (audit_batch_next(&q->look.read.page, &at, &record)) {
         if (q->out.len)
             buf_putc(&q->out, ',');
         audit_record_write(&record, &q->out);
@@ -323,24 +275,24 @@ static void answer_page(struct question *q)
     buf_put(&out, S("{\"records\":["));
     buf_put(&out, buf_str(&q->out));
     buf_putc(&out, ']');
-    if (q->read.has_more)
-        buf_putf(&out, ",\"next\":\"%llu\"", (unsigned long long)q->read.reached_seq);
+    if (q->look.read.has_more)
+        buf_putf(&out, ",\"next\":\"%llu\"",
+                 (unsigned long long)q->look.read.reached_seq);
     buf_putf(&out, ",\"head\":\"" STR_FMT "\",\"indexed\":%llu}",
              STR_ARG(audit_head_text(&health.head, text)),
              (unsigned long long)health.indexed_seq);
-    exchange_json(q->x, 200, &out);
+    exchange_json(q->look.x, 200, &out);
     buf_done(&out);
 }
 
-static void on_page(struct store_read *read)
+static void on_page(struct lookback *look)
 {
-    struct question *q = take_back(read);
+    struct question *q = CONTAINER_OF(look, struct question, look);
 
-    if (!q)
-        return;
     put_page(q);
     count_taken(q);
-    if (wants_more(q) && q->out.len < STORE_PAGE_BYTES && !exchange_is_abandoned(q->x)) {
+    if (wants_more(q) && q->out.len < STORE_PAGE_BYTES &&
+        !exchange_is_abandoned(q->look.x)) {
         go_on(q);
         return;
     }
@@ -353,7 +305,7 @@ static void on_page(struct store_read *read)
 /* Checkpoints behind the record that they are of. */
 static void put_lines(struct question *q)
 {
-    const struct store_read *read = &q->read;
+    const struct store_read *read = &q->look.read;
     struct audit_record record;
     size_t at = 0, signed_count = 0;
 
@@ -367,7 +319,7 @@ static void put_lines(struct question *q)
 
 static void end_stream(struct question *q)
 {
-    exchange_stream_end(q->x);
+    exchange_stream_end(q->look.x);
     question_free(q);
 }
 
@@ -377,34 +329,33 @@ static void begin_stream(struct question *q)
 {
     struct audit_origin origin;
 
-    exchange_stream(q->x, S("application/x-ndjson"), S(""),
-                    &(struct stream_ops){ on_sent, on_gone }, q);
-    q->has_begun = true;
+    exchange_stream(q->look.x, S("application/x-ndjson"), S(""),
+                    &(struct stream_ops){ on_sent, lookback_gone }, &q->look);
+    q->look.has_begun = true;
     if (!q->is_export)
         return;
     store_origin(store_of(q), &origin);
     audit_origin_write(&origin, &q->out);
 }
 
-static void on_piece(struct store_read *read)
+static void on_piece(struct lookback *look)
 {
-    struct question *q = take_back(read);
+    struct question *q = CONTAINER_OF(look, struct question, look);
 
-    if (!q)
-        return;
-    if (!q->has_begun)
+    if (!look->has_begun)
         begin_stream(q);
     count_taken(q);
     put_lines(q);
     if (q->out.len) {
-        exchange_stream_write(q->x, buf_str(&q->out));
+        exchange_stream_write(q->look.x, buf_str(&q->out));
         buf_clear(&q->out);
         if (!wants_more(q))
             end_stream(q); /* else it goes on when that has left */
     } else if (!wants_more(q)) {
         end_stream(q);
-    } else if (exchange_is_abandoned(q->x)) {
-        break_stream(q);
+    } else if (exchange_is_abandoned(q->look.x)) {
+        exchange_stream_break(q->look.x);
+        question_free(q);
     } else {
         go_on(q);
     }
@@ -412,9 +363,9 @@ static void on_piece(struct store_read *read)
 
 static void on_sent(void *user)
 {
-    struct question *q = user;
+    struct question *q = CONTAINER_OF(user, struct question, look);
 
-    if (!q->is_reading) /* else that was the head of the answer */
+    if (!q->look.is_reading) /* else that was the head of the answer */
         go_on(q);
 }
 
@@ -424,11 +375,10 @@ void admin_audit(struct exchange *x)
 {
     struct question *q = xcalloc(1, sizeof(*q));
 
-    q->x = x;
     q->is_stream =
         http_header_has_token(&x->request, S("Accept"), S("application/x-ndjson"));
     q->now_ms = loop_wall_ms(x->worker->loop);
-    store_read_init(&q->read, x->worker->loop);
+    lookback_init(&q->look, x, q->is_stream ? on_piece : on_page, on_over);
     arena_init(&q->arena, ARENA_BYTES);
     buf_init(&q->out, SIZE_MAX / 2);
     if (!read_parameters(q)) {
@@ -439,15 +389,14 @@ void admin_audit(struct exchange *x)
         q->has_limit = true;
         q->left = DEFAULT_LIMIT;
     }
-    q->read.done = q->is_stream ? on_piece : on_page;
-    q->read.wants_checkpoints = q->is_export;
+    q->look.read.wants_checkpoints = q->is_export;
     if (q->is_stream && x->request.method == HTTP_HEAD) {
         begin_stream(q);
         end_stream(q);
         return;
     }
-    exchange_on_gone(x, on_gone, q);
-    ask(q);
+    limit_page(q);
+    lookback_start(&q->look);
 }
 
 void admin_audit_head(struct exchange *x)

@@ -15,8 +15,7 @@
 #include "base/xalloc.h"
 #include "gateway/doors.h"
 #include "gateway/entrance.h"
-#include "gateway/gateway.h"
-#include "store/record.h"
+#include "gateway/lookback.h"
 
 enum {
     DEFAULT_LIMIT = 10,
@@ -54,8 +53,7 @@ struct asking {
 };
 
 struct decisions {
-    struct exchange *x;
-    struct store_read read;
+    struct lookback look;
     struct arena arena;   /* all texts that are kept */
     struct arena scratch; /* of one body */
     const struct asking *asking;
@@ -67,12 +65,11 @@ struct decisions {
     struct buf out;
     struct json_writer w;
     bool is_cut; /* there may be more than was looked at */
-    bool is_reading;
 };
 
 static void decisions_free(struct decisions *d)
 {
-    store_read_done(&d->read);
+    lookback_done(&d->look);
     arena_done(&d->arena);
     arena_done(&d->scratch);
     buf_done(&d->out);
@@ -246,19 +243,9 @@ static void answer(struct decisions *d)
     json_array_close(&d->w);
     json_put_bool(&d->w, S("complete"), !d->is_cut);
     json_object_close(&d->w);
-    if (entrance_may_still_look_back(d->x))
-        exchange_json(d->x, 200, &d->out);
+    if (entrance_may_still_look_back(d->look.x))
+        exchange_json(d->look.x, 200, &d->out);
     decisions_free(d);
-}
-
-static void on_read(struct store_read *read);
-
-static void ask(struct decisions *d)
-{
-    d->is_reading = true;
-    d->read.done = on_read;
-    exchange_suspend(d->x);
-    store_query(gateway_store(d->x->worker->gateway), &d->read);
 }
 
 /* --- how each ended --- */
@@ -268,20 +255,20 @@ static void ask_end(struct decisions *d)
     const struct candidate *c = &d->candidates[d->at];
 
     if (d->at == d->count || d->given == d->limit || d->out.len > ANSWER_BYTES ||
-        exchange_is_abandoned(d->x)) {
+        exchange_is_abandoned(d->look.x)) {
         d->is_cut |= d->at < d->count;
         answer(d);
         return;
     }
-    d->read.query = (struct audit_query){ .event = S("envelope"), /* no refusals */
-                                          .topic = d->topic,
-                                          .thread = c->id,
-                                          .kind = d->asking->word,
-                                          .since_ms = c->at_ms,
-                                          .order = AUDIT_OLDEST_FIRST,
-                                          .after_seq = c->seq,
-                                          .limit = WORDS };
-    ask(d);
+    d->look.read.query = (struct audit_query){ .event = S("envelope"), /* no refusals */
+                                               .topic = d->topic,
+                                               .thread = c->id,
+                                               .kind = d->asking->word,
+                                               .since_ms = c->at_ms,
+                                               .order = AUDIT_OLDEST_FIRST,
+                                               .after_seq = c->seq,
+                                               .limit = WORDS };
+    lookback_ask(&d->look);
 }
 
 /* What was written of it is taken back where nothing decides. */
@@ -295,7 +282,7 @@ static void put_decided(struct decisions *d, const struct candidate *c)
     json_put_str(&d->w, S("id"), c->id);
     json_put_time(&d->w, S("created"), c->at_ms);
     d->asking->put_call(d, c, read_body(d, c->body));
-    while (audit_batch_next(&d->read.page, &at, &word)) {
+    while (audit_batch_next(&d->look.read.page, &at, &word)) {
         const struct json *body = read_body(d, word.body);
 
         if (!body || !d->asking->put_end(d, c, &word, body))
@@ -334,7 +321,7 @@ static void take_candidates(struct decisions *d)
     struct audit_record record;
     size_t at = 0;
 
-    while (d->count < max && audit_batch_next(&d->read.page, &at, &record))
+    while (d->count < max && audit_batch_next(&d->look.read.page, &at, &record))
         if (d->asking->is_like(d, &record, read_body(d, record.body)))
             keep(d, &record);
 }
@@ -342,29 +329,21 @@ static void take_candidates(struct decisions *d)
 static void take_piece(struct decisions *d)
 {
     take_candidates(d);
-    if (d->read.has_more && d->count < d->limit + SPARE && ++d->pieces < PIECES &&
-        !exchange_is_abandoned(d->x)) {
-        d->read.query.after_seq = d->read.reached_seq;
-        ask(d);
+    if (d->look.read.has_more && d->count < d->limit + SPARE && ++d->pieces < PIECES &&
+        !exchange_is_abandoned(d->look.x)) {
+        lookback_go_on(&d->look);
         return;
     }
-    d->is_cut = d->read.has_more;
+    d->is_cut = d->look.read.has_more;
     d->pieces = PIECES;
     ask_end(d);
 }
 
-static void on_read(struct store_read *read)
+static void on_page(struct lookback *look)
 {
-    struct decisions *d = CONTAINER_OF(read, struct decisions, read);
-    struct exchange *x = d->x;
+    struct decisions *d = CONTAINER_OF(look, struct decisions, look);
 
-    d->is_reading = false;
-    if (!exchange_resume(x)) {
-        decisions_free(d);
-    } else if (read->err) {
-        exchange_fail(x, ERR_UNAVAILABLE, "The record cannot be read now.");
-        decisions_free(d);
-    } else if (d->pieces < PIECES) {
+    if (d->pieces < PIECES) {
         take_piece(d);
     } else {
         put_decided(d, &d->candidates[d->at++]);
@@ -372,14 +351,9 @@ static void on_read(struct store_read *read)
     }
 }
 
-static void on_gone(void *user)
+static void on_over(struct lookback *look)
 {
-    struct decisions *d = user;
-
-    if (d->is_reading)
-        atomic_store(&d->read.is_cancelled, true); /* freed when it comes back */
-    else
-        decisions_free(d);
+    decisions_free(CONTAINER_OF(look, struct decisions, look));
 }
 
 /* --- the question --- */
@@ -419,7 +393,7 @@ static bool read_limit(struct exchange *x, size_t *ret)
 /* The kind narrows it, and the words of the tool's name. */
 static void put_question(struct decisions *d)
 {
-    struct audit_query *query = &d->read.query;
+    struct audit_query *query = &d->look.read.query;
     struct audit_terms terms;
     struct buf kind;
 
@@ -456,19 +430,19 @@ void decisions_get(struct exchange *x)
         return;
     }
     d = xcalloc(1, sizeof(*d));
-    *d = (struct decisions){ .x = x, .asking = asking, .limit = limit };
+    d->asking = asking;
+    d->limit = limit;
+    lookback_init(&d->look, x, on_page, on_over);
     arena_init(&d->arena, KEPT_BYTES);
     arena_init(&d->scratch, TREE_BYTES);
     d->topic = arena_str(&d->arena, x->topic);
     d->method = arena_str(&d->arena, method);
     d->tool = arena_str(&d->arena, tool);
-    store_read_init(&d->read, x->worker->loop);
     buf_init(&d->out, SIZE_MAX / 2);
     json_write_init(&d->w, &d->out);
     json_object_open(&d->w);
     json_key(&d->w, S("decisions"));
     json_array_open(&d->w);
     put_question(d);
-    exchange_on_gone(x, on_gone, d);
-    ask(d);
+    lookback_start(&d->look);
 }

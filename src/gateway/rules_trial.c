@@ -10,10 +10,10 @@
 #include "gateway/doors.h"
 #include "gateway/entrance.h"
 #include "gateway/gateway.h"
+#include "gateway/lookback.h"
 #include "gateway/rulebooks.h"
 #include "gateway/rules_hearing.h"
 #include "rules/tally.h"
-#include "store/record.h"
 
 enum {
     PIECE = 250,  /* records in one go, */
@@ -40,8 +40,7 @@ struct covered {
 struct trial {
     struct gateway *gateway;
     struct loop *loop;
-    struct exchange *x;
-    struct store_read read;
+    struct lookback look;
     struct loop_timer timer;
     struct arena arena;   /* the rule, and what is asked */
     struct arena scratch; /* of one record */
@@ -55,7 +54,6 @@ struct trial {
     size_t pieces;
     bool is_hearing; /* envelopes; else connections */
     bool is_cut;
-    bool is_reading;
 };
 
 static void trial_free(struct trial *t)
@@ -66,7 +64,7 @@ static void trial_free(struct trial *t)
     }
     gateway_trial_end(t->gateway);
     loop_timer_clear(t->loop, &t->timer);
-    store_read_done(&t->read);
+    lookback_done(&t->look);
     history_free(t->history);
     rule_tally_done(&t->tally);
     arena_done(&t->arena);
@@ -169,8 +167,8 @@ static void answer(struct trial *t)
     buf_init(&out, ANSWER_BYTES);
     json_write_init(&w, &out);
     put_trial(t, &w);
-    if (entrance_may_still_look_back(t->x))
-        exchange_json(t->x, 200, &out);
+    if (entrance_may_still_look_back(t->look.x))
+        exchange_json(t->look.x, 200, &out);
     buf_done(&out);
     trial_free(t);
 }
@@ -191,24 +189,17 @@ static void on_pause_over(struct loop_timer *timer)
 
 /* --- reading --- */
 
-static void ask(struct trial *t)
-{
-    t->is_reading = true;
-    exchange_suspend(t->x);
-    store_query(gateway_store(t->x->worker->gateway), &t->read);
-}
-
 static void ask_for_envelopes(struct trial *t)
 {
     t->is_hearing = true;
-    t->read.query = (struct audit_query){ .event = S("envelope"),
-                                          .topic = t->topic,
-                                          .kind = S("mcp/*"),
-                                          .verdict = S("allowed"),
-                                          .since_ms = t->since_ms,
-                                          .order = AUDIT_OLDEST_FIRST,
-                                          .limit = PIECE };
-    ask(t);
+    t->look.read.query = (struct audit_query){ .event = S("envelope"),
+                                               .topic = t->topic,
+                                               .kind = S("mcp/*"),
+                                               .verdict = S("allowed"),
+                                               .since_ms = t->since_ms,
+                                               .order = AUDIT_OLDEST_FIRST,
+                                               .limit = PIECE };
+    lookback_ask(&t->look);
 }
 
 static void take_piece(struct trial *t)
@@ -216,7 +207,7 @@ static void take_piece(struct trial *t)
     struct audit_record record;
     size_t at = 0;
 
-    while (audit_batch_next(&t->read.page, &at, &record)) {
+    while (audit_batch_next(&t->look.read.page, &at, &record)) {
         t->records += t->is_hearing;
         t->removed += t->is_hearing && audit_body_is_removed(&record);
         t->reached_ms = record.at_ms;
@@ -229,42 +220,27 @@ static void go_on(struct trial *t)
 {
     size_t most = t->is_hearing ? PIECES : PEOPLE;
 
-    if (t->read.has_more && t->pieces < most && !exchange_is_abandoned(t->x)) {
-        t->read.query.after_seq = t->read.reached_seq;
-        ask(t);
+    if (t->look.read.has_more && t->pieces < most && !exchange_is_abandoned(t->look.x)) {
+        lookback_go_on(&t->look);
     } else if (t->is_hearing) {
-        t->is_cut = t->read.has_more;
+        t->is_cut = t->look.read.has_more;
         end_some(t);
     } else {
         ask_for_envelopes(t);
     }
 }
 
-static void on_piece(struct store_read *read)
+static void on_page(struct lookback *look)
 {
-    struct trial *t = CONTAINER_OF(read, struct trial, read);
-    struct exchange *x = t->x;
+    struct trial *t = CONTAINER_OF(look, struct trial, look);
 
-    t->is_reading = false;
-    if (!exchange_resume(x)) {
-        trial_free(t);
-    } else if (read->err) {
-        exchange_fail(x, ERR_UNAVAILABLE, "The record cannot be read now.");
-        trial_free(t);
-    } else {
-        take_piece(t);
-        go_on(t);
-    }
+    take_piece(t);
+    go_on(t);
 }
 
-static void on_gone(void *user)
+static void on_over(struct lookback *look)
 {
-    struct trial *t = user;
-
-    if (t->is_reading)
-        atomic_store(&t->read.is_cancelled, true); /* freed when it comes back */
-    else
-        trial_free(t);
+    trial_free(CONTAINER_OF(look, struct trial, look));
 }
 
 /* --- the question --- */
@@ -286,7 +262,7 @@ static bool take_known(struct trial *t, const struct live_room *room, struct str
     struct str kept;
 
     if (!held) {
-        exchange_fail(t->x, ERR_NOT_FOUND, "This topic has no such rule.");
+        exchange_fail(t->look.x, ERR_NOT_FOUND, "This topic has no such rule.");
         return false;
     }
     buf_init(&text, RULE_BYTES);
@@ -297,7 +273,7 @@ static bool take_known(struct trial *t, const struct live_room *room, struct str
     if (!json_parse(kept, &t->arena, &object, NULL) &&
         !rule_read(object, kept, &t->arena, &t->rule, &problem))
         return true;
-    exchange_fail(t->x, ERR_UNAVAILABLE, "The rule is too long to be tried.");
+    exchange_fail(t->look.x, ERR_UNAVAILABLE, "The rule is too long to be tried.");
     return false;
 }
 
@@ -309,12 +285,12 @@ static bool take_rule(struct trial *t, const struct live_room *room,
     if (rule->type == JSON_STRING)
         return take_known(t, room, rule->text);
     if (rule_read_in(t->topic, rule, base, &t->arena, &t->rule, &problem)) {
-        exchange_fail(t->x, ERR_BAD_REQUEST, "The rule cannot be read: %s.",
+        exchange_fail(t->look.x, ERR_BAD_REQUEST, "The rule cannot be read: %s.",
                       problem.what[0] ? problem.what : "it is too long");
         return false;
     }
     if (!str_eq(t->rule.topic, t->topic)) {
-        exchange_fail(t->x, ERR_BAD_REQUEST, "The rule is for another topic.");
+        exchange_fail(t->look.x, ERR_BAD_REQUEST, "The rule is for another topic.");
         return false;
     }
     return true;
@@ -326,8 +302,8 @@ static bool read_request(struct trial *t, const struct live_room *room)
         JSON_FIELD(struct trial_request, rule, JSON_REQUIRED),
         JSON_FIELD(struct trial_request, since, JSON_OPTIONAL),
     };
-    struct str body = arena_str(&t->arena, t->x->body);
-    uint64_t now_ms = loop_wall_ms(t->x->worker->loop);
+    struct str body = arena_str(&t->arena, t->look.x->body);
+    uint64_t now_ms = loop_wall_ms(t->look.x->worker->loop);
     struct trial_request request = {};
     struct json_problem problem = {};
     const struct json *root;
@@ -336,7 +312,7 @@ static bool read_request(struct trial *t, const struct live_room *room)
     if (json_parse(body, &t->arena, &root, &problem) ||
         json_read(root, fields, COUNT(fields), &t->arena, &request, &problem) ||
         (request.since.ptr && audit_time_parse(request.since, now_ms, &t->since_ms))) {
-        exchange_fail(t->x, ERR_BAD_REQUEST,
+        exchange_fail(t->look.x, ERR_BAD_REQUEST,
                       "The body is {\"rule\":ID} or {\"rule\":{…}}, perhaps with "
                       "\"since\": a time, or how long ago as in 30d.");
         return false;
@@ -349,7 +325,7 @@ static void note_people(struct trial *t)
 {
     const struct identity *identity;
 
-    MAP_FOREACH(identity, &t->x->worker->tokens.by_hash)
+    MAP_FOREACH(identity, &t->look.x->worker->tokens.by_hash)
         history_person(t->history, identity->id, identity->type == TYPE_HUMAN);
 }
 
@@ -369,10 +345,9 @@ void rules_test(struct exchange *x)
     t->gateway = x->worker->gateway;
     t->loop = x->worker->loop;
     t->timer.on_fire = on_pause_over;
-    t->x = x;
+    lookback_init(&t->look, x, on_page, on_over);
     arena_init(&t->arena, RULE_BYTES);
     arena_init(&t->scratch, SCRATCH_BYTES);
-    store_read_init(&t->read, t->loop);
     t->history = history_new(&(struct history_listener){ on_decided, t });
     t->topic = arena_str(&t->arena, x->topic);
     if (!read_request(t, room)) {
@@ -380,11 +355,9 @@ void rules_test(struct exchange *x)
         return;
     }
     note_people(t);
-    t->read.done = on_piece;
-    t->read.query = (struct audit_query){ .event = S("connect"),
-                                          .topic = t->topic,
-                                          .order = AUDIT_OLDEST_FIRST,
-                                          .limit = PIECE };
-    exchange_on_gone(x, on_gone, t);
-    ask(t);
+    t->look.read.query = (struct audit_query){ .event = S("connect"),
+                                               .topic = t->topic,
+                                               .order = AUDIT_OLDEST_FIRST,
+                                               .limit = PIECE };
+    lookback_start(&t->look);
 }
