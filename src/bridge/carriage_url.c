@@ -156,6 +156,7 @@ enum err carriage_open_url(const struct supervisor_means *means,
             .field_count = headers.count,
             .credential =
                 means->credential ? means->credential(means->user, order->spec) : NULL,
+            .reach = order->spec->is_public ? FETCH_PUBLIC : FETCH_ANYWHERE,
             .max_message = order->spec->max_message,
             .max_streams = MAX_STREAMS,
         },

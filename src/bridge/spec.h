@@ -49,6 +49,7 @@ struct server_spec {
     struct str topic;
     struct str id;  /* the participant's */
     struct str url; /* "": a command */
+    bool is_public; /* that is reached at public addresses alone */
     struct sandbox_command command;
     const struct server_variable *variables, *headers;
     size_t variable_count, header_count;

@@ -26,7 +26,7 @@ struct spec_field {
     size_t offset, size;
     size_t count;              /* where the number of items stands */
     const struct str *choices; /* ends with "" */
-    uint64_t max;
+    uint64_t min, max;
 };
 
 static const struct str modes[] = { S("shared"), S("per-caller"), S("pooled"), S("") };
@@ -36,17 +36,21 @@ static const struct str levels[] = { S("strict"), S("basic"), S("off"), S("") };
 static const struct str networks[] = { S("none"), S("loopback"), S("hosts"), S("any"),
                                        S("") };
 
-enum { FIELD_ITEMS_MAX = 1024 };
+enum {
+    FIELD_ITEMS_MAX = 1024,
+    BACKOFF_MS = 100, /* at least: what fails at once is not tried without a pause */
+};
 #define FOREVER_MS (100ULL * 365 * 24 * 3600 * 1000)
 
 /* clang-format off */
 #define AT(member)              offsetof(struct server_spec, member)
 #define SIZE_OF(member)         sizeof(((struct server_spec *)0)->member)
-#define TEXT(key, member)       { S(key), FIELD_TEXT, AT(member), SIZE_OF(member), 0, NULL, 0 }
-#define TEXTS(key, member, n)   { S(key), FIELD_TEXTS, AT(member), SIZE_OF(member), AT(n), NULL, 0 }
-#define NUMBER(key, member, max) { S(key), FIELD_NUMBER, AT(member), SIZE_OF(member), 0, NULL, max }
-#define CHOICE(key, member, of) { S(key), FIELD_CHOICE, AT(member), SIZE_OF(member), 0, of, 0 }
-#define VARIABLES(key, member, n) { S(key), FIELD_VARIABLES, AT(member), SIZE_OF(member), AT(n), NULL, 0 }
+#define TEXT(key, member)       { S(key), FIELD_TEXT, AT(member), SIZE_OF(member), 0, NULL, 0, 0 }
+#define TEXTS(key, member, n)   { S(key), FIELD_TEXTS, AT(member), SIZE_OF(member), AT(n), NULL, 0, 0 }
+#define NUMBER(key, member, max) BETWEEN(key, member, 0, max)
+#define BETWEEN(key, member, min, max) { S(key), FIELD_NUMBER, AT(member), SIZE_OF(member), 0, NULL, min, max }
+#define CHOICE(key, member, of) { S(key), FIELD_CHOICE, AT(member), SIZE_OF(member), 0, of, 0, 0 }
+#define VARIABLES(key, member, n) { S(key), FIELD_VARIABLES, AT(member), SIZE_OF(member), AT(n), NULL, 0, 0 }
 static const struct spec_field fields[] = {
     TEXT("topic",       topic),
     TEXT("id",          id),
@@ -77,16 +81,17 @@ static const struct spec_field fields[] = {
     NUMBER("instances", instances, SERVER_INSTANCES_MAX),
     CHOICE("era",       era, eras),
     CHOICE("pin",       pin, pins),
-    { S("authorization"), FIELD_GATE, AT(gate), SIZE_OF(gate), 0, NULL, 0 },
-    { S("start"), FIELD_BOOL, AT(starts_now), SIZE_OF(starts_now), 0, NULL, 0 },
+    { S("authorization"), FIELD_GATE, AT(gate), SIZE_OF(gate), 0, NULL, 0, 0 },
+    { S("public"), FIELD_BOOL, AT(is_public), SIZE_OF(is_public), 0, NULL, 0, 0 },
+    { S("start"), FIELD_BOOL, AT(starts_now), SIZE_OF(starts_now), 0, NULL, 0, 0 },
     NUMBER("idle_ms",   idle_ms, FOREVER_MS),
     NUMBER("call_ms",   call_ms, FOREVER_MS),
     NUMBER("open_ms",   open_ms, FOREVER_MS),
-    NUMBER("backoff_min_ms", backoff_min_ms, FOREVER_MS),
-    NUMBER("backoff_max_ms", backoff_max_ms, FOREVER_MS),
-    NUMBER("max_waiting", max_waiting, 1 << 20),
-    NUMBER("max_message", max_message, 1 << 30),
-    NUMBER("max_log",     max_log, 1 << 30),
+    BETWEEN("backoff_min_ms", backoff_min_ms, BACKOFF_MS, FOREVER_MS),
+    BETWEEN("backoff_max_ms", backoff_max_ms, BACKOFF_MS, FOREVER_MS),
+    NUMBER("max_waiting", max_waiting, 1 << 16),
+    NUMBER("max_message", max_message, 64 << 20),
+    NUMBER("max_log",     max_log, 16 << 20),
 };
 /* clang-format on */
 
@@ -378,7 +383,8 @@ static enum err read_number(struct server_spec *spec, const struct spec_field *f
 {
     uint64_t value;
 
-    if (json->type != JSON_NUMBER || str_to_u64(json->text, field->max, &value))
+    if (json->type != JSON_NUMBER || str_to_u64(json->text, field->max, &value) ||
+        value < field->min)
         return ERR_INVALID;
     number_set(spec, field, value);
     return OK;

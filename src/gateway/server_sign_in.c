@@ -253,6 +253,7 @@ static void open_oauth(struct server_sign_in *s, struct fetch *fetch, struct str
                              .metadata_url = spec->oauth.metadata_url,
                              .scopes = spec->oauth.scopes,
                              .sign_in_ms = SIGN_IN_MS,
+                             .is_public = spec->is_public,
                          },
                          &ops, s);
     recall(s);

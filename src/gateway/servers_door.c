@@ -432,12 +432,14 @@ static struct server_list *list_with(struct exchange *x, struct server_spec *spe
 }
 
 /* A token, which may be stolen out of a browser, adds nothing that runs, reaches or reads
- * something of this machine: that takes somebody who may use its socket. */
-static bool may_add(struct exchange *x, const struct server_spec *spec)
+ * something of this machine: that takes somebody who may use its socket. What a name
+ * leads to is known when it is connected to, each time. */
+static bool may_add(struct exchange *x, struct server_spec *spec)
 {
-    const char *why =
-        exchange_peer(x)->is_trusted ? NULL : server_spec_uses_machine(spec);
+    bool is_trusted = exchange_peer(x)->is_trusted;
+    const char *why = is_trusted ? NULL : server_spec_uses_machine(spec);
 
+    spec->is_public |= !is_trusted;
     if (why)
         exchange_fail(
             x, ERR_FORBIDDEN,

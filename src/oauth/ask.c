@@ -4,13 +4,15 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 
-static enum fetch_reach reach_of(const struct uri *home, struct str url)
+static enum fetch_reach reach_of(const struct oauth_asking *asking, struct str url)
 {
     struct uri uri;
 
-    if (!uri_parse(url, &uri) && uri_is_same_origin(&uri, home))
+    if (asking->is_public)
+        return FETCH_PUBLIC;
+    if (!uri_parse(url, &uri) && uri_is_same_origin(&uri, asking->home))
         return FETCH_ANYWHERE;
-    return uri_is_loopback(home) ? FETCH_LOCAL : FETCH_PUBLIC;
+    return uri_is_loopback(asking->home) ? FETCH_LOCAL : FETCH_PUBLIC;
 }
 
 struct fetch_call *oauth_ask(const struct oauth_asking *asking,
@@ -22,7 +24,7 @@ struct fetch_call *oauth_ask(const struct oauth_asking *asking,
                                  .fields = fields,
                                  .field_count = 1,
                                  .body = message->body,
-                                 .reach = reach_of(asking->home, message->url),
+                                 .reach = reach_of(asking, message->url),
                                  .uses_proxies = true,
                                  .timeout_ms = asking->timeout_ms,
                                  .max_answer = asking->max_answer };

@@ -2,7 +2,8 @@
 /*
  * One call of a client of OAuth: a document or an answer in JSON, from an address that
  * somebody may have named. What has the origin of `home`, which the operator wrote, may
- * be anywhere; all else is public and https, or on this machine where home is.
+ * be anywhere; all else is public and https, or on this machine where home is. Where the
+ * operator did not write it, everything is public.
  */
 #pragma once
 
@@ -17,6 +18,7 @@
 struct oauth_asking {
     struct fetch *fetch;
     const struct uri *home;
+    bool is_public;
     uint64_t timeout_ms;
     size_t max_answer;
 };

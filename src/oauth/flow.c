@@ -60,6 +60,7 @@ static void ask(struct oauth *o, enum oauth_step step,
     buf_clear(&o->answer);
     o->call = oauth_ask(&(struct oauth_asking){ .fetch = o->fetch,
                                                 .home = &o->server,
+                                                .is_public = o->is_public,
                                                 .timeout_ms = OAUTH_CALL_MS,
                                                 .max_answer = OAUTH_MAX_ANSWER },
                         message, &ops, o);

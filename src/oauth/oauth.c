@@ -231,6 +231,7 @@ struct oauth *oauth_new(struct loop *loop, struct fetch *fetch,
                              .client_id = str_dup(settings->client_id),
                              .client_secret = str_dup(settings->client_secret),
                              .sign_in_ms = settings->sign_in_ms,
+                             .is_public = settings->is_public,
                              .refresh.on_fire = on_refresh,
                              .patience.on_fire = on_patience,
                              .tell.run = tell };

@@ -35,6 +35,7 @@ struct oauth_settings {
     struct str metadata_url;  /* CIMD: what is used as client id where that is possible */
     struct str scopes;        /* asked for in any case, separated by blanks */
     uint64_t sign_in_ms;      /* how long a person may take */
+    bool is_public;           /* nothing but public addresses is asked */
 };
 
 struct oauth_ops {

@@ -51,6 +51,7 @@ struct oauth {
     uint64_t sign_in_ms;
     struct uri server; /* of server_url */
     bool has_server;
+    bool is_public;
 
     struct oauth_grant grant;
     struct buf header; /* "Bearer …", or "" */

@@ -275,6 +275,7 @@ struct http_carrier *http_carrier_open(struct fetch *fetch, struct loop *loop,
         .max_streams = settings->max_streams,
         .connect_ms = settings->connect_ms,
         .silence_ms = settings->silence_ms,
+        .reach = settings->reach,
         .reap.run = reap,
         .end.run = tell_end,
     };

@@ -24,6 +24,7 @@ struct http_carrier_settings {
     const struct str *fields; /* of the configuration: "Name: value" */
     size_t field_count;
     struct credential *credential; /* NULL: none */
+    enum fetch_reach reach;
     size_t max_message;
     size_t max_streams;  /* at a time */
     uint64_t connect_ms; /* 0: the usual, as the next one */

@@ -63,6 +63,7 @@ struct http_carrier {
     struct buf fields; /* of the configuration, as those of a stream */
     size_t max_message, max_streams;
     uint64_t connect_ms, silence_ms;
+    enum fetch_reach reach;
     struct link streams, closed;
     size_t stream_count;
     struct buf session_id;

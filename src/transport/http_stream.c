@@ -226,6 +226,7 @@ void stream_start(struct stream *stream)
     struct fetch_order order = { .method = "POST",
                                  .url = http->url,
                                  .fields = fields,
+                                 .reach = http->reach,
                                  .uses_proxies = true,
                                  .connect_ms = http->connect_ms };
     CLEANUP(buf_done) struct buf all;

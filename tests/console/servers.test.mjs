@@ -11,15 +11,16 @@ import { promisify } from 'node:util';
 import { makeCertificate } from '../e2e/certificates.mjs';
 import { person, program, startGateway } from '../e2e/gateway.mjs';
 import { callTool, echoServer, textOf, until } from '../e2e/servers.mjs';
-import { everything, freePort, startSecure, startServer } from '../e2e/urls.mjs';
+import { everything, freePort, startProxy, startSecure, startServer } from '../e2e/urls.mjs';
 import { skip, startBrowser } from './browser.mjs';
 
 const run = promisify(execFile);
+const proxy = await startProxy();
 let folder, own, gateway, browser, bot;
 
 before(async () => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-servers-'));
-    own = makeCertificate(folder);
+    own = makeCertificate(folder, 'own', 'DNS:far.example');
     gateway = await startGateway({
         tokens: [person('root', { profile: 'admin' }), person('alice', { type: 'human' }), person('bot')],
         servers: {
@@ -27,7 +28,7 @@ before(async () => {
             broken: { topic: 'lobby', command: ['/bin/false'], sandbox: 'off', as: 'broken' },
             [`with-a-long-name-${'x'.repeat(40)}`]: { ...echoServer('lobby'), as: 'long' },
         },
-    }, { env: { SSL_CERT_FILE: own.certificate } });
+    }, { env: { SSL_CERT_FILE: own.certificate, https_proxy: proxy } });
     [browser, bot] = await Promise.all([startBrowser(), gateway.join('bot', { topic: 'lobby' })]);
     await callTool(bot, 'echo', 'echo', { text: 'once' });
     await until(async () => (await ask('GET /admin/servers/echo/tools')).json.trusted);
@@ -128,7 +129,7 @@ test('a server behind https is added, and can be used', { skip }, async () => {
     await dialog(page).getByLabel('Name', { exact: true }).fill('far');
     await dialog(page).getByLabel('It is').selectOption('url');
     await dialog(page).getByText('Behind https:// it is added at once.').waitFor();
-    await dialog(page).getByLabel('Address').fill(`${await startSecure(port, own)}/mcp`);
+    await dialog(page).getByLabel('Address').fill(`https://far.example:${new URL(await startSecure(port, own)).port}/mcp`);
     await page.shot('servers-add-far');
     await page.axe();
     await dialog(page).getByRole('button', { name: 'Add', exact: true }).click();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers that are added while the gateway runs: by a token those behind https, all others on the
+// Servers that are added while the gateway runs: by a token public ones behind https, all others on the
 // machine itself alone; kept, and gone when they are removed. What is known of servers outlives the
 // gateway.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -11,7 +13,7 @@ import { after, before, test } from 'node:test';
 import { makeCertificate } from './certificates.mjs';
 import { changesIn, envelope, expect, people, person, startGateway } from './gateway.mjs';
 import { callTool, echoProgram, echoServer, isAlive, overSocket, textOf, until } from './servers.mjs';
-import { everything, freePort, startSecure, startServer } from './urls.mjs';
+import { everything, freePort, startProxy, startSecure, startServer } from './urls.mjs';
 
 const config = {
     tokens: [...people('alice'), person('root', { profile: 'admin' })],
@@ -19,12 +21,13 @@ const config = {
     topics: { open: false, named: { room: {}, side: {}, hall: {} } },
 };
 const spec = (name, topic, more = {}) => ({ name, topic, command: [echoProgram], sandbox: 'off', network: 'any', ...more });
+const proxy = await startProxy();
 let folder, gateway, own;
 
 before(async () => {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-added-'));
-    own = makeCertificate(folder);
-    gateway = await startGateway(config, { env: { SSL_CERT_FILE: own.certificate } });
+    own = makeCertificate(folder, 'own', 'DNS:far.example');
+    gateway = await startGateway(config, { env: { SSL_CERT_FILE: own.certificate, https_proxy: proxy, no_proxy: 'localhost' } });
 });
 after(async () => {
     await gateway.stop();
@@ -81,10 +84,10 @@ test('what cannot be is refused, and says why', async () => {
     assert.equal((await ask('GET /admin/servers')).json.servers.length, 1);
 });
 
-test('a token of an administrator adds a server behind https', async () => {
+test('a token of an administrator adds a public server behind https', async () => {
     const port = await freePort();
     await startServer([everything, 'streamableHttp'], { env: { PORT: port }, ready: /listening on port/i });
-    const url = `${await startSecure(port, own)}/mcp`;
+    const url = `https://far.example:${new URL(await startSecure(port, own)).port}/mcp`;
 
     assert.deepEqual((await ask('POST /admin/servers', { name: 'far', topic: 'side', url })).json, { name: 'far' });
     assert.equal((await ask('POST /admin/servers', { name: 'far', topic: 'side', url })).status, 409);
@@ -92,6 +95,31 @@ test('a token of an administrator adds a server behind https', async () => {
     assert.equal(textOf(await callTool(client, 'far', 'echo', { message: 'hi' })), 'Echo: hi');
     await client.close();
     assert.equal((await ask('DELETE /admin/servers/far')).status, 200);
+});
+
+test('a server that a token has added never leads to this machine or its network, whatever its name is', async () => {
+    let heard = 0;
+    const listener = net.createServer((socket) => { heard++; socket.destroy(); }).listen(0, '127.0.0.1').unref();
+    await once(listener, 'listening');
+    const { port } = listener.address();
+
+    for (const [i, host] of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '10.0.0.1', '169.254.169.254'].entries()) {
+        const name = `near-${i}`;
+        const added = await ask('POST /admin/servers', { name, topic: 'side', url: `https://${host}:${port}/mcp`, public: false, start: true });
+
+        assert.equal(added.status, 201, added.text);
+        const { why } = await until(async () => {
+            const { server } = (await ask(`GET /admin/servers/${name}`)).json;
+            return server?.why && server;
+        });
+        assert.match(why, /must not be reached/, host);
+        assert.equal((await ask(`DELETE /admin/servers/${name}`)).status, 200);
+    }
+    assert.equal(heard, 0);
+    const added = await overSocket(gateway, 'POST /admin/servers', { name: 'near', topic: 'side', url: `https://localhost:${port}/mcp`, start: true });
+    assert.equal(added.status, 201, added.text);
+    await until(() => heard > 0, 'who is on the machine may add it');
+    assert.equal((await ask('DELETE /admin/servers/near')).status, 200);
 });
 
 test('what it reaches follows from the rest where nothing is said, as in the configuration', async () => {

@@ -5,6 +5,7 @@
 //       server.output(), await server.kill()
 //   const url = await startSecure(port, tls)       https:// of what listens at that port, with
 //                                                  a certificate of certificates.mjs
+//   const proxy = await startProxy()               for https_proxy: every name leads to this machine
 //   const session = openSession(url, 'auto')       or legacy, modern
 //       session.do('call tools/list {}')           a line, as mcp_url wants it
 //       await session.told(/^ready/)               the next line like this, from the beginning on;
@@ -71,6 +72,24 @@ export async function startSecure(port, { certificate, key }) {
     after(() => { server.close(); server.closeAllConnections(); });
     await once(server, 'listening');
     return `https://127.0.0.1:${server.address().port}`;
+}
+
+export async function startProxy() {
+    const server = http.createServer();
+
+    server.on('connect', (request, client, head) => {
+        const inside = net.connect(Number(new URL(`http://${request.url}`).port), '127.0.0.1', () => {
+            client.write('HTTP/1.1 200 OK\r\n\r\n');
+            inside.write(head);
+            client.pipe(inside).pipe(client);
+        });
+        for (const one of [client, inside])
+            one.on('error', () => { client.destroy(); inside.destroy(); });
+    });
+    server.listen(0, '127.0.0.1');
+    after(() => { server.close(); server.closeAllConnections(); });
+    await once(server, 'listening');
+    return `http://127.0.0.1:${server.address().port}`;
 }
 
 export function openSession(url, era) {

@@ -26,8 +26,8 @@ static const struct str full = S(
     "\"gid\":7,\"mode\":\"pooled\",\"instances\":2,\"era\":\"modern\",\"pin\":\"warn\","
     "\"authorization\":{\"mode\":\"selective\",\"delegate\":\"dan\",\"timeout_ms\":1000,"
     "\"rules\":[{\"tool\":\"t\",\"arguments\":{\"a\":1},\"then\":\"delegate\"}]},"
-    "\"start\":true,\"idle_ms\":8,\"call_ms\":9,\"open_ms\":10,\"backoff_min_ms\":11,"
-    "\"backoff_max_ms\":12,\"max_waiting\":13,\"max_message\":14,\"max_log\":15}");
+    "\"start\":true,\"idle_ms\":8,\"call_ms\":9,\"open_ms\":10,\"backoff_min_ms\":110,"
+    "\"backoff_max_ms\":120,\"max_waiting\":13,\"max_message\":14,\"max_log\":15}");
 
 TEST(what_is_written_is_read_and_the_same)
 {
@@ -37,6 +37,7 @@ TEST(what_is_written_is_read_and_the_same)
           "\"Authorization\":{\"env\":\"T\",\"before\":\"Bearer \"}},"
           "\"oauth_client_id\":\"i\",\"oauth_client_secret_file\":\"/f\","
           "\"oauth_metadata_url\":\"https://m\",\"oauth_scopes\":\"s\"}"),
+        S("{\"name\":\"a\",\"topic\":\"r\",\"url\":\"https://h\",\"public\":true}"),
         full,
     };
 
@@ -80,7 +81,8 @@ TEST(every_difference_counts)
         { "\"tool\":\"t\"", "\"tool\":\"u\"" },
         { "{\"a\":1}", "{\"a\":2}" },
         { "\"then\":\"delegate\"", "\"then\":\"deny\"" },
-        { "true", "false" },
+        { "\"start\":true", "\"start\":false" },
+        { "\"start\":true", "\"start\":true,\"public\":true" },
         { "\"max_log\":15", "\"max_log\":16" },
     };
 
@@ -131,6 +133,9 @@ TEST(what_is_wrong_is_said)
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":\"a\"}"), "\"command\" does not say what it should" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"mode\":\"x\"}"), "\"mode\" does not say what it should" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"instances\":65}"), "\"instances\" does not say what it should" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"backoff_min_ms\":99}"), "\"backoff_min_ms\" does not say what it should" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"backoff_max_ms\":0}"), "\"backoff_max_ms\" does not say what it should" },
+        { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"max_message\":67108865}"), "\"max_message\" does not say what it should" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"start\":1}"), "\"start\" does not say what it should" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"env\":{\"A\":{\"x\":\"y\"}}}"), "\"env\" does not say what it should" },
         { S("{\"name\":\"a\",\"topic\":\"r\",\"command\":[\"a\"],\"authorization\":{\"mode\":\"delegated\"}}"), "authorization: mode delegated needs a delegate" },
