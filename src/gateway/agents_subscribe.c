@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "gateway/agents_priv.h"
+#include "gateway/auth.h"
 #include "gateway/recording.h"
 #include "gateway/resolve.h"
 
@@ -287,6 +288,25 @@ static struct subscribing *subscribing_new(struct agent_client *client, struct s
     return s;
 }
 
+/* Browsers send no token over a WebSocket, but a ticket (D2). Tickets and agents are both
+ * the first worker's. False: it is none. */
+static bool spend_ticket(struct subscribing *s)
+{
+    struct worker *worker = s->worker;
+    struct identity *identity =
+        ticket_redeem(&worker->tickets, s->wish.token, loop_now_ms(worker->loop));
+
+    if (!identity)
+        return false;
+    if (auth_is_in_force(worker, identity)) {
+        on_resolved(s, identity, OK, "");
+    } else { /* its token has gone since the ticket was made */
+        identity_unref(identity);
+        on_resolved(s, NULL, ERR_UNAUTHORIZED, "The token of this ticket has ended.");
+    }
+    return true;
+}
+
 void agent_subscribe(struct agent_client *client, struct str text)
 {
     struct agent_problem problem = {};
@@ -311,6 +331,8 @@ void agent_subscribe(struct agent_client *client, struct str text)
         return;
     }
     client->subscribing = s;
+    if (spend_ticket(s))
+        return;
     resolve_start(s->worker, s->wish.token, &(struct resolve_asker){ on_resolved, s });
     if (client->subscribing)
         agent_hold_reads(client);

@@ -104,6 +104,33 @@ test('3.1: a timestamp may say +00:00, and any fraction', async () => {
 
 // --- 4.1: CONTEXT_SUBSCRIBE ---
 
+test('4.1: a page subscribes with a ticket, once, so that its token goes over no WebSocket', async () => {
+    const draw = async (token) => (await gateway.request('POST /ws-ticket', { token })).json.ticket;
+    const ticket = await draw('scout-token');
+    const page = await connect(gateway, 'scout');
+    const confirmed = await page.ask('CONTEXT_SUBSCRIBE', { authentication_token: ticket });
+
+    assert.deepEqual([confirmed.payload.event_type, confirmed.payload.data.agent_id], ['SUBSCRIPTION_CONFIRMED', 'scout']);
+    assert.equal((await page.ask('RESOURCE_QUERY', { query: 'python' })).payload.event_type, 'RESOURCE_RESULTS');
+    await page.close();
+    for (const [wrong, code] of [[ticket, 'AUTHENTICATION_FAILED'], [await draw('other-token'), 'SOURCE_MISMATCH']]) {
+        const again = await connect(gateway, 'scout');
+
+        assert.equal(codeOf(await again.ask('CONTEXT_SUBSCRIBE', { authentication_token: wrong })), code);
+        await again.closed();
+    }
+});
+
+test('4.1: a ticket is worth nothing without its token', async () => {
+    const { json } = await gateway.request('POST /admin/tokens', { token: admin, json: { id: 'brief', name: 'brief-1', profile: 'directory' } });
+    const { ticket } = (await gateway.request('POST /ws-ticket', { token: json.token })).json;
+    const agent = await connect(gateway, 'brief');
+
+    assert.equal((await gateway.request(`DELETE /admin/tokens/brief-1`, { token: admin })).status, 200);
+    assert.equal(codeOf(await agent.ask('CONTEXT_SUBSCRIBE', { authentication_token: ticket })), 'AUTHENTICATION_FAILED');
+    await agent.closed();
+});
+
 test('4.1: an agent subscribes with its token, and that is confirmed', async () => {
     const agent = await connect(gateway, 'scout');
     const sent = agent.send(message('scout', 'CONTEXT_SUBSCRIBE', { authentication_token: 'scout-token' }));
