@@ -130,6 +130,7 @@ static void put_proposal(struct decisions *d, const struct candidate *c,
 
     json_put_str(&d->w, S("proposer"), c->from);
     json_put_str(&d->w, S("kind"), c->kind);
+    put_raw(&d->w, S("to"), json_find(body, S("to")));
     if (kind_parse(c->kind, &kind))
         return;
     json_put_given(&d->w, S("tool"), tool_of(&kind, body));

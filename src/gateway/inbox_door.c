@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "gateway/doors.h"
 #include "gateway/proposals.h"
@@ -202,13 +203,16 @@ static void visit_inbox(struct gather *gather, struct gather_part *part)
 static void answer_inbox(struct gather *gather)
 {
     struct inbox *inbox = CONTAINER_OF(gather, struct inbox, gather);
+    char now[CLOCK_TEXT];
     struct buf out;
 
     if (exchange_resume(inbox->x)) {
         buf_init(&out, SIZE_MAX / 2);
         buf_put(&out, S("{\"items\":["));
         gather_join(gather, &out);
-        buf_putf(&out, "],\"left_off\":%zu}", gather_total(gather));
+        buf_putf(&out, "],\"left_off\":%zu,\"now\":\"" STR_FMT "\"}",
+                 gather_total(gather),
+                 STR_ARG(clock_write(loop_wall_ms(inbox->x->worker->loop), now)));
         exchange_json(inbox->x, 200, &out);
         buf_done(&out);
     }

@@ -256,6 +256,7 @@ void session_get(struct exchange *x)
     json_put_str(&w, S("name"), identity->token_name);
     json_put_str(&w, S("source"), source_of(identity));
     json_put_given(&w, S("profile"), identity->profile);
+    json_put_time(&w, S("now"), loop_wall_ms(x->worker->loop));
     json_object_close(&w);
     exchange_json(x, 200, &out);
     buf_done(&out);

@@ -124,7 +124,8 @@ test('the script is under 150 KB as it is sent', async () => {
 test('GET /session says whose token it is', async () => {
     const { json } = await gateway.request('GET /session', { token: 'alice-token' });
 
-    assert.deepEqual({ ...json, name: '' }, { id: 'alice', type: 'agent', admin: false, topics: ['*'], name: '', source: 'token' });
+    assert.deepEqual({ ...json, name: '', now: '' }, { id: 'alice', type: 'agent', admin: false, topics: ['*'], name: '', source: 'token', now: '' });
+    assert.equal(new Date(json.now).toISOString(), json.now);
     assert.equal((await gateway.request('GET /session')).status, 401);
     const { json: link } = await gateway.request('POST /session', { body: JSON.stringify({ ticket: gateway.link ?? '' }) });
     if (link.token) assert.equal((await gateway.request('GET /session', { token: link.token })).json.source, 'session');

@@ -50,7 +50,7 @@ async function decided(query, count) {
 
 test('what was decided comes newest first, with arguments, decider and reason', async () => {
     gateway = await startGateway({ tokens });
-    const one = await propose('rm', { path: '/a' });
+    const one = await propose('rm', { path: '/a' }, { to: ['tool'] });
 
     await reject(one, 'not that one');
     const two = await propose('rm', { path: '/b' });
@@ -60,7 +60,7 @@ test('what was decided comes newest first, with arguments, decider and reason', 
     const [second, first] = await decided('?method=tools/call&tool=rm', 2);
 
     assert.deepEqual({ ...first, created: 0, decided: 0 }, {
-        id: one.id, created: 0, proposer: 'bot', kind: 'mcp/proposal:tools/call:rm', tool: 'rm', arguments: { path: '/a' },
+        id: one.id, created: 0, proposer: 'bot', kind: 'mcp/proposal:tools/call:rm', to: ['tool'], tool: 'rm', arguments: { path: '/a' },
         state: 'rejected', by: 'ann', reason: 'not that one', decided: 0,
     });
     assert.ok(first.created <= first.decided && first.decided <= second.created);

@@ -46,9 +46,10 @@ test('proposals of all topics come with topic, age, expiry and quorum', async ()
     const two = await propose('bot', 'many');
 
     await gateway.post('other-token', 'many', envelope('other', 'mcp/approve', { correlation_id: two.id }));
-    const { items, left_off: rest } = await inbox('ann-token');
+    const { items, left_off: rest, now } = await inbox('ann-token');
 
     assert.equal(rest, 0);
+    assert.ok(items.every(({ created, expires }) => created <= now && now < expires), now);
     assert.deepEqual(named(items), [`a:${one.id}`, `many:${two.id}`]);
     const [first] = items.filter((item) => item.topic === 'a');
     const [second] = items.filter((item) => item.topic === 'many');

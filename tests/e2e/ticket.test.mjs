@@ -122,7 +122,7 @@ test('session: a token tells who it stands for, and shows no secret', async () =
         const who = (token) => own.request('GET /session', { token });
         const { json, text } = await who('ann-token');
 
-        assert.deepEqual({ ...json, name: '' }, { id: 'ann', name: '', source: 'token', type: 'human', profile: 'human', admin: false, topics: ['a', 'b*'] });
+        assert.deepEqual({ ...json, name: '', now: '' }, { id: 'ann', name: '', now: '', source: 'token', type: 'human', profile: 'human', admin: false, topics: ['a', 'b*'] });
         assert.doesNotMatch(text, /ann-token/);
         assert.equal((await who('root-token')).json.admin, true);
         const { json: { ticket } } = await own.request('POST /admin/link', { token: 'root-token' });
