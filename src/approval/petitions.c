@@ -127,15 +127,51 @@ static struct petition *find(const struct petitions *petitions, struct str owner
     return NULL;
 }
 
-static size_t count_of(const struct petitions *petitions, struct str owner)
+/* What one owner has. */
+struct share {
+    size_t count, bytes;
+};
+
+static struct share share_of(const struct petitions *petitions, struct str owner)
 {
     const struct petition *a;
-    size_t count = 0;
+    struct share share = {};
 
     // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what was freed has left the list
     LIST_FOREACH(a, &petitions->by_age, link)
-        count += str_eq(a->owner, owner);
-    return count;
+        if (str_eq(a->owner, owner)) {
+            share.count++;
+            share.bytes += a->bytes;
+        }
+    return share;
+}
+
+static size_t bytes_of(const struct petition *a)
+{
+    return sizeof(*a) + a->id.len + a->owner.len + a->authorization_id.len +
+           a->request_id.len + a->tool.len + a->requester.len + a->proposer.len +
+           a->reason.len + a->asked.len + a->arguments.len;
+}
+
+/* What is asked for is bounded by numbers, arguments by bytes: one owner with much to ask
+ * does not keep the others' from being known. */
+static bool fits(const struct petitions *petitions, const struct petition *seen)
+{
+    struct share own = share_of(petitions, seen->owner);
+    size_t bytes = bytes_of(seen);
+
+    if (petitions->count >= PETITIONS_MAX || own.count >= PETITIONS_EACH)
+        return false;
+    return !seen->arguments.len || (petitions->bytes + bytes <= PETITIONS_BYTES &&
+                                    own.bytes + bytes <= PETITIONS_EACH_BYTES);
+}
+
+static void miss(struct petitions *petitions, const struct petition *seen,
+                 uint64_t wall_ms)
+{
+    petitions->missed = petitions_missed(petitions, wall_ms) + 1;
+    if (petitions->missed_until_ms < seen->expires_ms)
+        petitions->missed_until_ms = seen->expires_ms;
 }
 
 static void copy(char **at, struct str *text)
@@ -148,16 +184,10 @@ static void copy(char **at, struct str *text)
 
 static void enter(struct petitions *petitions, const struct petition *seen)
 {
-    size_t bytes = sizeof(*seen) + seen->id.len + seen->owner.len +
-                   seen->authorization_id.len + seen->request_id.len + seen->tool.len +
-                   seen->requester.len + seen->proposer.len + seen->reason.len +
-                   seen->asked.len + seen->arguments.len;
+    size_t bytes = bytes_of(seen);
     struct petition *a;
     char *at;
 
-    if (petitions->count >= PETITIONS_MAX || petitions->bytes + bytes > PETITIONS_BYTES ||
-        count_of(petitions, seen->owner) >= PETITIONS_EACH)
-        return;
     a = xmalloc(bytes);
     *a = *seen;
     a->bytes = bytes;
@@ -189,7 +219,12 @@ static void hear_announcement(struct petitions *petitions, const struct envelope
     former = find(petitions, seen.owner, seen.authorization_id);
     if (former)
         drop(petitions, former);
-    enter(petitions, &seen);
+    if (!fits(petitions, &seen))
+        seen.arguments = S("");
+    if (fits(petitions, &seen))
+        enter(petitions, &seen);
+    else
+        miss(petitions, &seen, wall_ms);
 }
 
 /* --- answering --- */
@@ -274,4 +309,9 @@ void petitions_hear(struct petitions *petitions, const struct envelope *env,
             : str_eq(method, S("authorization/respond")) ||
                   str_eq(method, S("notifications/authorization/request")))
         hear_payload(petitions, env, wall_ms);
+}
+
+size_t petitions_missed(const struct petitions *petitions, uint64_t wall_ms)
+{
+    return wall_ms < petitions->missed_until_ms ? petitions->missed : 0;
 }

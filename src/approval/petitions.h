@@ -21,12 +21,13 @@
 #include "envelope/envelope.h"
 
 enum {
-    PETITIONS_MAX = 256,            /* open at once; what comes then is not entered, */
-    PETITIONS_EACH = 64,            /* … so many of one owner, */
-    PETITIONS_BYTES = 512 << 10,    /* … and so much of all */
-    PETITIONS_ARGUMENTS = 64 << 10, /* longer ones are left out */
-    PETITIONS_TEXT = 1024,          /* of a reason; the rest is cut */
-    PETITIONS_EXPIRY_MS = 300'000,  /* where nothing is said */
+    PETITIONS_MAX = 256,              /* open at once; what comes then is not entered, */
+    PETITIONS_EACH = 64,              /* … so many of one owner; */
+    PETITIONS_BYTES = 512 << 10,      /* so much of all with their arguments, */
+    PETITIONS_EACH_BYTES = 128 << 10, /* … and of one owner; then those are left out, */
+    PETITIONS_ARGUMENTS = 64 << 10,   /* … as longer ones are */
+    PETITIONS_TEXT = 1024,            /* of a reason; the rest is cut */
+    PETITIONS_EXPIRY_MS = 300'000,    /* where nothing is said */
     PETITIONS_MAX_EXPIRY_MS = 86'400'000,
 };
 
@@ -34,6 +35,8 @@ struct petitions {
     struct link by_age;
     size_t count; /* with those that have expired since the last was announced */
     size_t bytes;
+    size_t missed; /* that were not entered, as long as one of them may be open: */
+    uint64_t missed_until_ms;
 };
 
 struct petition {
@@ -77,6 +80,9 @@ void petitions_hear(struct petitions *petitions, const struct envelope *env,
 /* The oldest that has not expired, and those behind it; NULL: the first. */
 const struct petition *petitions_next(const struct petitions *petitions,
                                       const struct petition *after, uint64_t wall_ms);
+
+/* How many may be open besides, for which there was no room. */
+size_t petitions_missed(const struct petitions *petitions, uint64_t wall_ms);
 
 /* How many have not. */
 size_t petitions_open(const struct petitions *petitions, uint64_t wall_ms);

@@ -168,6 +168,7 @@ static void find_authorizations(struct inbox_view *f, const struct live_room *ro
     while ((a = petitions_next(&room->petitions, a, now_ms)))
         if (is_answerable(room, a))
             put_authorization(f, room->room.topic.name, a);
+    f->part->count += petitions_missed(&room->petitions, now_ms);
 }
 
 static bool may_enter(const struct inbox_view *f, struct str topic,

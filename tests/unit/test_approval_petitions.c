@@ -233,34 +233,64 @@ TEST(it_is_bounded)
                 CHECK(desk.petitions.count <= PETITIONS_EACH);
         }
     CHECK_INT(desk.petitions.count, PETITIONS_MAX);
+    CHECK_INT(petitions_missed(&desk.petitions, START), 800 - PETITIONS_MAX);
+    CHECK_INT(petitions_missed(&desk.petitions, START + PETITIONS_EXPIRY_MS), 0);
     desk_done(&desk);
+}
+
+static void ask_long(struct desk *desk, const char *owner, int i, size_t len)
+{
+    char id[64];
+    struct buf text;
+
+    (void)snprintf(id, sizeof(id), "%s-n%d", owner, i);
+    buf_init(&text, 1 << 20);
+    buf_putf(&text,
+             "{\"params\":{\"id\":\"a%d\",\"tool\":\"rm\",\"requester\":\"bot\","
+             "\"arguments\":{\"x\":\"",
+             i);
+    while (len--)
+        buf_putc(&text, 'y');
+    buf_put(&text, S("\"}}}"));
+    say(desk, (struct note){ id, owner, NULL, ANNOUNCING, "q1", buf_cstr(&text) });
+    buf_done(&text);
+}
+
+static const struct petition *last_of(const struct desk *desk)
+{
+    const struct petition *a = NULL, *last = NULL;
+
+    while ((a = petitions_next(&desk->petitions, a, START)))
+        last = a;
+    return last;
 }
 
 TEST(long_arguments_are_left_out_and_all_of_them_are_bounded)
 {
     struct desk desk;
-    struct buf text;
 
     desk_init(&desk);
-    for (int i = 0; i < 40; i++) {
-        size_t len = i == 0 ? PETITIONS_ARGUMENTS + 1 : PETITIONS_ARGUMENTS - 1000;
-        char id[32];
-
-        (void)snprintf(id, sizeof(id), "n%d", i);
-        buf_init(&text, 1 << 20);
-        buf_putf(&text,
-                 "{\"params\":{\"id\":\"a%d\",\"tool\":\"rm\",\"requester\":\"bot\","
-                 "\"arguments\":{\"x\":\"",
-                 i);
-        while (len--)
-            buf_putc(&text, 'y');
-        buf_put(&text, S("\"}}}"));
-        say(&desk, (struct note){ id, "srv", NULL, ANNOUNCING, "q1", buf_cstr(&text) });
-        buf_done(&text);
-        if (i == 0)
-            CHECK_STR(petitions_next(&desk.petitions, NULL, START)->arguments, S(""));
-        CHECK(desk.petitions.bytes <= PETITIONS_BYTES);
+    ask_long(&desk, "srv", 0, PETITIONS_ARGUMENTS + 1);
+    CHECK_STR(last_of(&desk)->arguments, S(""));
+    for (int i = 1; i < 40; i++) {
+        ask_long(&desk, "srv", i, PETITIONS_ARGUMENTS - 1000);
+        CHECK_INT(desk.petitions.count, i + 1);
+        CHECK(desk.petitions.bytes <= PETITIONS_EACH_BYTES + (40 << 10));
     }
-    CHECK(desk.petitions.count > 4 && desk.petitions.count < 12);
+    CHECK_STR(last_of(&desk)->arguments, S(""));
+    desk_done(&desk);
+}
+
+TEST(one_owner_leaves_room_for_the_others)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    for (int i = 0; i < PETITIONS_EACH; i++)
+        ask_long(&desk, "greedy", i, PETITIONS_ARGUMENTS - 1000);
+    ask_long(&desk, "modest", 0, 9000);
+    CHECK_STR(last_of(&desk)->owner, S("modest"));
+    CHECK(last_of(&desk)->arguments.len > 9000);
+    CHECK_INT(petitions_missed(&desk.petitions, START), 0);
     desk_done(&desk);
 }
