@@ -359,6 +359,16 @@ static void on_checked(struct provider_check *check, const struct jwt_claims *cl
                       &(struct resolve_asker){ on_entered, a });
 }
 
+/* The code is what the browser brought; any other refusal is between the provider and us,
+ * and nobody's address is to blame for it (RFC 6749 5.2). */
+static bool is_code_refused(const struct fetch_answer *answer, struct arena *arena)
+{
+    const struct json *root;
+
+    return answer->status == 400 && !json_parse(answer->body, arena, &root, NULL) &&
+           str_eq(json_text(json_find(root, S("error"))), S("invalid_grant"));
+}
+
 static void on_token(void *user, const struct fetch_answer *answer)
 {
     struct arrival *a = user;
@@ -367,13 +377,13 @@ static void on_token(void *user, const struct fetch_answer *answer)
     struct str body;
 
     a->call = NULL;
-    if (answer->err || answer->status >= 500) {
-        give_up(a, unreachable, answer->err && answer->why ? answer->why : why);
+    if (answer->err || answer->status != 200) {
+        give_up(a, is_code_refused(answer, &a->arena) ? unfit : unreachable,
+                answer->err && answer->why ? answer->why : why);
         return;
     }
     body = arena_str(&a->arena, answer->body);
-    if (answer->status != 200 || !body.ptr ||
-        token_document_read(body, &a->arena, &token, &why)) {
+    if (!body.ptr || token_document_read(body, &a->arena, &token, &why)) {
         give_up(a, unfit, why);
         return;
     }
