@@ -222,12 +222,13 @@ static void go_on(struct trial *t)
 
     if (t->look.read.has_more && t->pieces < most && !exchange_is_abandoned(t->look.x)) {
         lookback_go_on(&t->look);
-    } else if (t->is_hearing) {
-        t->is_cut = t->look.read.has_more;
-        end_some(t);
-    } else {
-        ask_for_envelopes(t);
+        return;
     }
+    t->is_cut |= t->look.read.has_more; /* who is a person counts as well */
+    if (t->is_hearing)
+        end_some(t);
+    else
+        ask_for_envelopes(t);
 }
 
 static void on_page(struct lookback *look)
