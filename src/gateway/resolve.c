@@ -22,6 +22,7 @@ struct resolving {
     struct identity *identity;
     struct resolve_asker asker;
     const struct settings *settings; /* that it was verified by: compared, no more */
+    uint64_t entered_at;             /* a bit for each worker that did not know it */
 
     /* Of the identity provider's: asked for by mail, and answered by mail. */
     struct loop_mail mail;
@@ -69,22 +70,25 @@ static bool has_same_rights(const struct identity *a, const struct identity *b)
            str_list_eq(a->capabilities, b->capabilities);
 }
 
-/* False: there are too many. */
-static bool enter(struct worker *worker, struct identity *identity)
+/* What came of it at one worker. */
+enum entering { NOT_ENTERED, WAS_THERE, IS_NEW };
+
+/* NOT_ENTERED: there are too many. */
+static enum entering enter(struct worker *worker, struct identity *identity)
 {
     struct identity *known = token_table_find_hash(&worker->tokens, identity->token_hash);
 
     if (known && identity->source == FROM_JWT)
-        return true;
+        return WAS_THERE;
     if (!known && count_issued(worker) >= JWTS_MAX)
-        return false;
+        return NOT_ENTERED;
     if (known && !has_same_rights(known, identity)) {
         (void)identity_ref(known);
         (void)worker_end_token(worker, known);
         identity_unref(known);
     }
     worker_add_token(worker, identity);
-    return true;
+    return known ? WAS_THERE : IS_NEW;
 }
 
 static void visit(struct gather *gather, struct gather_part *part)
@@ -99,11 +103,29 @@ static void visit(struct gather *gather, struct gather_part *part)
     part->count = enter(worker, r->identity);
 }
 
+/* What was there before stays, and all that others have come by: nobody was told yet. */
 static void visit_undo(struct gather *gather, struct gather_part *part)
 {
     const struct resolving *r = CONTAINER_OF(gather, struct resolving, gather);
 
-    (void)worker_end_token(part->worker, r->identity);
+    if (r->entered_at >> part->worker->index & 1)
+        worker_drop_token(part->worker, r->identity);
+}
+
+/* Is it in all tables? Notes which of them did not have it. */
+static bool is_everywhere(struct resolving *r)
+{
+    const struct gather *gather = &r->gather;
+    bool is_missing = false;
+
+    for (size_t i = 0; i < gather->part_count; i++) {
+        const struct gather_part *part = &gather->parts[i];
+
+        is_missing |= part->count == NOT_ENTERED;
+        if (part->count == IS_NEW)
+            r->entered_at |= 1ULL << part->worker->index;
+    }
+    return !is_missing;
 }
 
 static void resolving_free(struct resolving *r)
@@ -159,7 +181,7 @@ static void on_known(struct gather *gather)
     struct identity *known =
         token_table_find_hash(&origin->tokens, r->identity->token_hash);
 
-    if (gather_total(gather) == gather->part_count) {
+    if (is_everywhere(r)) {
         finish(r, known, known ? OK : ERR_UNAUTHORIZED, known ? NULL : unknown);
         return;
     }

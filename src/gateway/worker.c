@@ -231,6 +231,12 @@ size_t worker_end_token(struct worker *worker, const struct identity *identity)
     return count;
 }
 
+void worker_drop_token(struct worker *worker, const struct identity *identity)
+{
+    (void)end_credential(worker, identity);
+    worker_forget_strangers(worker);
+}
+
 void worker_forget_strangers(struct worker *worker)
 {
     struct identity *local = gateway_local_identity(worker->gateway);

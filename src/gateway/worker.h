@@ -133,6 +133,9 @@ void worker_apply(struct worker *worker, struct settings *settings);
  * Returns how many connections that were. */
 size_t worker_end_token(struct worker *worker, const struct identity *identity);
 
+/* That credential alone: one that came in by mistake. */
+void worker_drop_token(struct worker *worker, const struct identity *identity);
+
 /* Guests give way to whoever has a token of their id (case folded): so one id is one
  * person, in whatever order workers hear of both. False: there is such a token. */
 bool worker_add_guest(struct worker *worker, struct identity *guest);

@@ -367,6 +367,39 @@ test('a client with a secret shows it; an address that is not verified is nobody
     assert.doesNotMatch(rooms.stderr(), /a secret of the client/);
 });
 
+test('a secret of ours that the provider does not take is nobody\'s fault', async (context) => {
+    const strict = await ownProvider(context, { accounts, secret: 'the right one, and long enough for it' });
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'moot-secret-'));
+    const file = path.join(folder, 'secret');
+    fs.writeFileSync(file, 'another one, and long enough for it', { mode: 0o600 });
+    const rooms = await ownGateway(context, { ...settings(strict.issuer, { client_secret_file: file }), limits: { login_failures: 2 } });
+
+    for (let i = 0; i < 4; i++)
+        assert.equal(refusalIn(await new Browser().signIn(`http://127.0.0.1:${rooms.port}/session/provider`, 'zoe')), 'unreachable');
+    assert.equal((await rooms.request('GET /topics', { token: 'wrong' })).status, 401, 'not 429');
+    fs.rmSync(folder, { recursive: true });
+});
+
+test('whoever comes while settings change ends no session', async (context) => {
+    const rooms = await startGateway({ ...settings(provider.issuer), limits: { login_failures: 0 }, tokens: [person('zoe', { profile: 'admin' })] }, { workers: '4' });
+    context.after(() => rooms.stop());
+    const { json: { ticket } } = await rooms.request('POST /admin/link', { token: 'zoe-token' });
+    const { json: { token } } = await rooms.request('POST /session', { json: { ticket } });
+    let isOver = false;
+    const changing = async () => {
+        for (let i = 0; i < 150; i++)
+            await rooms.request('PATCH /admin/settings', { token: 'zoe-token', json: { log: i % 2 ? 'info' : 'warn' } });
+        isOver = true;
+    };
+    const coming = async (who) => {
+        for (let i = 0; !isOver; i++)
+            await rooms.request('GET /inbox', { token: provider.token({ sub: 'zoe', ...staff, jti: `${who}-${i}` }) });
+    };
+
+    await Promise.all([changing(), coming('a'), coming('b'), coming('c')]);
+    assert.equal((await rooms.request('GET /session', { token })).status, 200);
+});
+
 test('other settings end what was let in by the old ones', async (context) => {
     const rooms = await ownGateway(context, settings(provider.issuer));
     const ask = async (token) => (await rooms.request('GET /topics', { token })).status;
