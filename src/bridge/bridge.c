@@ -191,13 +191,21 @@ static void put_state(struct json_writer *w, const struct bridge *b, struct str 
         json_put_str(w, S("why"), str_of(b->why));
 }
 
+/* One more attempt of a server that fails: the room hears when that has an end, or
+ * another. */
+static bool is_attempt(const struct bridge *b)
+{
+    return b->status && b->told_state == SERVER_FAILING &&
+           (b->state == SERVER_PREPARING || b->state == SERVER_STARTING);
+}
+
 void bridge_tell_status(struct bridge *b)
 {
     CLEANUP(buf_done) struct buf out;
     struct json_writer w;
 
     buf_init(&out, STATUS_BYTES);
-    if (!b->occupant || !occupant_is_welcome(b->occupant))
+    if (!b->occupant || !occupant_is_welcome(b->occupant) || is_attempt(b))
         return;
     json_write_init(&w, &out);
     json_object_open(&w);
@@ -213,6 +221,7 @@ void bridge_tell_status(struct bridge *b)
         return;
     free(b->status);
     b->status = str_dup(buf_str(&out));
+    b->told_state = b->state;
 }
 
 void bridge_set_signed_out(struct bridge *bridge, bool is_signed_out)

@@ -107,9 +107,9 @@ struct bridge {
 
     struct bridge_facts facts;
     char *kept; /* what the supervisor wants to be kept */
-    enum server_state state;
+    enum server_state state, told_state;
     char *why;
-    char *status; /* told last, or NULL */
+    char *status; /* told last, of told_state, or NULL */
     bool is_signed_out;
 
     struct link calls;

@@ -10,7 +10,7 @@ import { caller, echo, isTrusted, startBridge } from './bridges.mjs';
 import { expect, people, person, startGateway } from './gateway.mjs';
 import { until } from './processes.mjs';
 
-const names = ['crash', 'own', 'pool', 'probe', 'pinned', 'broken', 'idle', 'once', 'older'];
+const names = ['crash', 'own', 'pool', 'probe', 'pinned', 'broken', 'idle', 'once', 'older', 'failing'];
 const gateway = await startGateway({
     tokens: [...people('alice', 'bob'),
              ...names.map((name) => person(name, { capabilities: undefined, profile: 'bridge' }))],
@@ -122,6 +122,24 @@ test('a command that fails is not started a second time at once', async () => {
 
     await expect(client, (json) => json.from === 'once' && json.kind === 'participant/status' &&
         json.payload.status === 'failing' && /code 3/.test(json.payload.why));
+});
+
+test('a server that fails again and again says so once, and again when it is well', async () => {
+    const [starts, program] = ['attempts', 'failing'].map((name) => path.join(gateway.data, name));
+
+    fs.writeFileSync(program, `#!/bin/sh\necho start >> ${starts}\nexit 3\n`, { mode: 0o755 });
+    const { client } = await stage('failing', [], [program]);
+    const attempts = () => (fs.existsSync(starts) ? fs.readFileSync(starts, 'utf8').split('\n').length - 1 : 0);
+    const statuses = () => client.frames.map(({ json }) => json).filter(({ from, kind }) => from === 'failing' && kind === 'participant/status')
+        .map(({ payload }) => payload.status);
+
+    await until(() => attempts() >= 4, 'it was tried several times');
+    await until(() => statuses().includes('failing'), 'it has said so');
+    const told = statuses();
+    assert.equal(told.filter((status) => status === 'failing').length, 1, told.join());
+    assert.equal(told.at(-1), 'failing', told.join());
+    fs.copyFileSync(echo, program);
+    await until(() => statuses().at(-1) === 'ready', 'it is well again');
 });
 
 test('a server that was modern and has become an old one is found out', async () => {
