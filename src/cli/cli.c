@@ -55,7 +55,7 @@ static const struct cli_command *const seating[] = {
 };
 
 static const struct cli_command *const running[] = {
-    &cli_serve,
+    &cli_serve, &cli_link,
     &cli_token_create, &cli_token_list, &cli_token_revoke,
     &cli_topic_list, &cli_topic_show, &cli_topic_set,
     &cli_config_check, &cli_config_print, &cli_config_options,

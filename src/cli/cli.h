@@ -153,6 +153,7 @@ extern const struct cli_command cli_logs;
 extern const struct cli_command cli_stop;
 extern const struct cli_command cli_restart;
 extern const struct cli_command cli_sign_in;
+extern const struct cli_command cli_link;
 extern const struct cli_command cli_bench;
 extern const struct cli_command cli_manual;
 extern const struct cli_command cli_version;

@@ -460,26 +460,39 @@ static size_t count_cores(void)
     return cores < 1 ? 1 : (size_t)cores;
 }
 
+void gateway_put_link(const struct worker *worker, struct str ticket, struct buf *out)
+{
+    char address[NET_ADDRESS];
+
+    net_bound_address(worker->gateway->listen_fds[0], address);
+    buf_putf(out, "%s://%s", worker->settings->tls ? "https" : "http", address);
+    if (ticket.len)
+        buf_putf(out, "/#ticket=" STR_FMT, STR_ARG(ticket));
+}
+
 /* Where it listens, and how to get in. */
 static void print_banner(struct gateway *gateway, struct identity *admin)
 {
     struct worker *first = &gateway->workers[0];
-    const char *scheme = gateway->settings->tls ? "https" : "http";
-    char address[NET_ADDRESS];
-    struct buf ticket;
+    struct buf ticket, link;
 
     buf_init(&ticket, 256);
-    net_bound_address(gateway->listen_fds[0], address);
-    printf("Moot %s is listening on %s://%s\n", MOOT_VERSION, scheme, address);
+    buf_init(&link, 1024);
+    gateway_put_link(first, S(""), &link);
+    printf("Moot %s is listening on %s\n", MOOT_VERSION, buf_cstr(&link));
     printf("Data directory: %s\n", gateway->options->data);
     if (gateway->options->shows_link && admin &&
         ticket_issue(&first->links, admin, LINK_MS, loop_now_ms(first->loop), &ticket) ==
-            OK)
-        printf("Sign in (once, within 10 minutes): %s://%s/#ticket=%s\n", scheme, address,
-               buf_cstr(&ticket));
+            OK) {
+        buf_clear(&link);
+        gateway_put_link(first, buf_str(&ticket), &link);
+        printf("Sign in (once, within 10 minutes): %s\n", buf_cstr(&link));
+    }
     (void)fflush(stdout);
     crypto_wipe(ticket.ptr, ticket.len);
+    crypto_wipe(link.ptr, link.len);
     buf_done(&ticket);
+    buf_done(&link);
 }
 
 static struct identity *make_local_identity(void)

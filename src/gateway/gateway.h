@@ -103,4 +103,8 @@ const struct tuning *gateway_tuning(const struct gateway *gateway);
 void gateway_tune(struct gateway *gateway, const struct tuning *tuning,
                   void (*on_done)(void *user, struct str problem), void *user);
 
+/* Where browsers come in, as the first listener says it: without a ticket the address,
+ * with one the link that signs in. */
+void gateway_put_link(const struct worker *worker, struct str ticket, struct buf *out);
+
 const char *gateway_config_path(const struct gateway *gateway); /* or NULL */

@@ -11,6 +11,7 @@
 #include "gateway/auth.h"
 #include "gateway/doors.h"
 #include "gateway/gateway.h"
+#include "gateway/start.h"
 #include "gateway/tokens.h"
 #include "gateway/ws_door.h"
 
@@ -22,7 +23,9 @@ enum {
 
 /* --- POST /ws-ticket and POST /admin/link --- */
 
-static void reply_ticket(struct exchange *x, struct str ticket, uint64_t lifetime_ms)
+/* `link`: where it is used, or "". */
+static void reply_ticket(struct exchange *x, struct str ticket, uint64_t lifetime_ms,
+                         struct str link)
 {
     struct json_writer w;
     struct buf out;
@@ -31,19 +34,21 @@ static void reply_ticket(struct exchange *x, struct str ticket, uint64_t lifetim
         exchange_fail(x, ERR_OVERLOAD, "Too many tickets wait to be used.");
         return;
     }
-    buf_init(&out, 1024);
+    buf_init(&out, 4096);
     json_write_init(&w, &out);
     json_object_open(&w);
     json_put_str(&w, S("ticket"), ticket);
+    json_put_given(&w, S("link"), link);
     json_put_uint(&w, S("expires_in"), lifetime_ms / 1000);
     json_object_close(&w);
     exchange_json(x, 200, &out);
+    crypto_wipe(out.ptr, out.len);
     buf_done(&out);
 }
 
 static void on_ws_ticket(struct exchange *x, struct str ticket)
 {
-    reply_ticket(x, ticket, WS_TICKET_MS);
+    reply_ticket(x, ticket, WS_TICKET_MS, S(""));
 }
 
 void ticket_post(struct exchange *x)
@@ -53,11 +58,32 @@ void ticket_post(struct exchange *x)
 
 static void on_link(struct exchange *x, struct str ticket)
 {
-    reply_ticket(x, ticket, LINK_MS);
+    struct buf link;
+
+    buf_init(&link, 1024);
+    gateway_put_link(x->worker, ticket, &link);
+    reply_ticket(x, ticket, LINK_MS, buf_str(&link));
+    crypto_wipe(link.ptr, link.len);
+    buf_done(&link);
+}
+
+/* Whoever may use the local socket has no name there: the link is that of the start. */
+static void become_first_admin(struct exchange *x)
+{
+    struct identity *identity;
+
+    MAP_FOREACH(identity, &x->worker->tokens.by_hash)
+        if (start_is_admin(identity)) {
+            identity_unref(x->identity);
+            x->identity = identity_ref(identity);
+            return;
+        }
 }
 
 void admin_link(struct exchange *x)
 {
+    if (x->identity == gateway_local_identity(x->worker->gateway))
+        become_first_admin(x);
     ticket_make(x, TICKET_FOR_SESSION, LINK_MS, on_link);
 }
 

@@ -123,10 +123,16 @@ enum err start_load_tokens(struct store *store, struct identity ***ret, size_t *
     return err;
 }
 
+bool start_is_admin(const struct identity *identity)
+{
+    return identity->source == FROM_STORE && identity->is_admin &&
+           str_eq(identity->token_name, S("admin"));
+}
+
 struct identity *start_find_admin(struct identity *const *identities, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (str_eq(identities[i]->token_name, S("admin")) && identities[i]->is_admin)
+        if (start_is_admin(identities[i]))
             return identities[i];
     return NULL;
 }

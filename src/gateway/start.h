@@ -11,8 +11,8 @@
  * ERR_IO with a line in the log. */
 enum err start_first_tokens(const char *data, struct store *store);
 
-/* The identity of DIR/admin.token among the loaded ones: who signs in by the printed
- * link. */
+/* Is it that of DIR/admin.token: who signs in by the printed link? */
+bool start_is_admin(const struct identity *identity);
 struct identity *start_find_admin(struct identity *const *identities, size_t count);
 
 /* All tokens of the store, as an array of references owned by the caller. */
