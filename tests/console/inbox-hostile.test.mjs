@@ -90,6 +90,20 @@ test('a key that is held down decides once', { skip }, async () => {
     await page.done();
 });
 
+test('a second key that leads nowhere for somebody approves nothing', { skip }, async () => {
+    const page = await open('ann', await propose(gateway, 'pair', {})); // she has no view of the record
+
+    await button(page, 'Approve').first().waitFor();
+    for (const keys of ['ga', 'gga', 'gxga']) await page.keyboard.type(keys);
+    await page.keyboard.press('g');
+    await page.keyboard.press('Shift');
+    await page.keyboard.press('a');
+    await page.keyboard.press('r'); // which is read again
+    await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
+    await isOver(page, 'You rejected it.');
+    await page.done();
+});
+
 test('a notification is short, and exact', { skip }, async () => {
     const page = await open('ben');
 

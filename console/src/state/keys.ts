@@ -13,7 +13,7 @@ export interface Shortcut {
 }
 export type Shortcuts = Record<string, Shortcut>;
 
-const PAUSE_MS = 1500; // between the keys of a sequence
+const PAUSE_MS = 5000; // so long the next key may be meant as the second of a sequence
 
 // The newest last: a view's key goes before the same one of the shell.
 export const shortcuts = cell<readonly Shortcuts[]>([]);
@@ -32,17 +32,26 @@ function isTyping(target: EventTarget | null): boolean {
         && (target.isContentEditable || target.closest('input, textarea, select, dialog, [role=menu]') !== null);
 }
 
-let before = '';
-let beforeAt = 0;
+export interface First { key: string; at: number } // of a sequence
+
+// Which key was pressed behind which. What comes behind the first one of a sequence belongs to it, and
+// never stands for itself: who goes to a view that is not his ("g a") does not approve ("a").
+export function readKey(known: readonly Shortcuts[], before: First | null, key: string, at: number): { found: Shortcut | null; before: First | null } {
+    if (key === 'Shift' || key === 'CapsLock') return { found: null, before };
+    const found = findShortcut(known, before && at - before.at < PAUSE_MS ? `${before.key} ${key}` : key);
+    if (found && found !== 'more') return { found, before: null };
+    return { found: null, before: findShortcut(known, key) === 'more' ? { key, at } : null };
+}
+
+let before: First | null = null;
 
 function onKey(event: KeyboardEvent): void {
     if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
     if (!preferences.get().shortcuts || isTyping(event.target) || document.querySelector('dialog[open]')) return;
-    const typed = before && event.timeStamp - beforeAt < PAUSE_MS ? `${before} ${event.key}` : event.key;
-    const found = findShortcut(shortcuts.get(), typed) ?? findShortcut(shortcuts.get(), event.key);
-    before = found === 'more' ? event.key : '';
-    beforeAt = event.timeStamp;
-    if (!found || found === 'more') return;
+    const read = readKey(shortcuts.get(), before, event.key, event.timeStamp);
+    const { found } = read;
+    ({ before } = read);
+    if (!found) return;
     event.preventDefault();
     if (!event.repeat || !found.isOnce) found.run();
 }

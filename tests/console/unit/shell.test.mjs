@@ -6,7 +6,7 @@ import test from 'node:test';
 import { load } from './load.mjs';
 
 const { readRoute, hrefOf } = await load('router.ts');
-const { findShortcut } = await load('state/keys.ts');
+const { findShortcut, readKey } = await load('state/keys.ts');
 const { readPreferences } = await load('state/preferences.ts');
 const { durationOf, countdownOf, agoOf, clockOf, minuteOf } = await load('state/time.ts');
 const { backoffMs, isPlace } = await load('net/socket.ts');
@@ -34,6 +34,29 @@ test('a key leads to the newest shortcut, or to the next key of a sequence', () 
     assert.equal(findShortcut(known, 'g i').does, 'inbox');
     assert.equal(findShortcut(known, 'x'), null);
     assert.equal(findShortcut(known, 'i'), null);
+});
+
+test('a key behind the first of a sequence belongs to it, and never stands for itself', () => {
+    const run = () => {};
+    const known = [{ 'g i': { does: 'inbox', run }, a: { does: 'approve', run } }];
+    const typed = (...keys) => { // each with its time in ms
+        let before = null;
+        return keys.map(([key, at]) => {
+            const read = readKey(known, before, key, at);
+            ({ before } = read);
+            return read.found?.does ?? null;
+        });
+    };
+
+    assert.deepEqual(typed(['g', 0], ['i', 100]), [null, 'inbox']);
+    assert.deepEqual(typed(['g', 0], ['a', 100]), [null, null], 'there is no such pair');
+    assert.deepEqual(typed(['g', 0], ['a', 100], ['a', 200]), [null, null, 'approve']);
+    assert.deepEqual(typed(['g', 0], ['a', 4900]), [null, null], 'late, and still meant as the second');
+    assert.deepEqual(typed(['g', 0], ['a', 5100]), [null, 'approve']);
+    assert.deepEqual(typed(['g', 0], ['g', 100], ['a', 200]), [null, null, null]);
+    assert.deepEqual(typed(['g', 0], ['g', 100], ['i', 200]), [null, null, 'inbox']);
+    assert.deepEqual(typed(['g', 0], ['Shift', 100], ['a', 200]), [null, null, null], 'held alone it is no key');
+    assert.deepEqual(typed(['a', 0], ['x', 10], ['a', 20]), ['approve', null, 'approve']);
 });
 
 test('preferences of another version, or none, are the usual ones', () => {
