@@ -65,16 +65,19 @@ function Key({ name }: { name: string }) {
 interface BranchProps extends Omit<NodeProps, 'name'> { name: string | undefined; size: number; isMarked: boolean }
 
 function Branch({ name, value, pointer, open, marks, size, isMarked }: BranchProps) {
-    const [isOpen, setOpen] = useState(open > 0 || marks.around.has(pointer));
+    const [chosen, setChosen] = useState<boolean | null>(null); // what is marked may come to be known later
     const [shown, setShown] = useState(STEP);
+    const isOpen = chosen ?? (open > 0 || marks.around.has(pointer));
+    const note = isMarked ? t.parts.differs : !isOpen && marks.around.has(pointer) ? t.parts.differsInside : null;
     const isArray = Array.isArray(value);
     const title = isArray ? t.parts.entries(size) : t.parts.members(size);
 
     return (
         <div class="json-branch">
-            <button type="button" class={isMarked ? 'json-fold marked' : 'json-fold'} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            <button type="button" class={note === null ? 'json-fold' : 'json-fold marked'} aria-expanded={isOpen} onClick={() => setChosen(!isOpen)}>
                 <Icon name={isOpen ? 'down' : 'right'} />{name !== undefined && <Key name={name} />}
                 <span class="quiet">{isArray ? `[${title}]` : `{${title}}`}</span>
+                {note !== null && <span class="hidden"> ({note})</span>}
             </button>
             {isOpen && (
                 <ul>

@@ -8,6 +8,7 @@ export const parts = {
     dismiss: 'Dismiss',
     details: 'Details',
     differs: 'differs',
+    differsInside: 'something in it differs',
     entries: (n: number) => (n === 1 ? '1 entry' : `${n} entries`),
     members: (n: number) => (n === 1 ? '1 member' : `${n} members`),
     moreOfIt: 'Show all of it',
