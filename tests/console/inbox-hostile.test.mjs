@@ -76,6 +76,45 @@ test('what becomes something else while it is read is not approved before it is 
     await page.shot('inbox-changed');
     await button(page, 'I have read it again').click();
     await button(page, 'Allow once').waitFor();
+    args = { path: 'x'.repeat(70_000) };
+    await button(page, 'I have read it again').click();
+    assert.ok(await button(page, 'Allow once').isDisabled());
+    assert.equal(await button(page, 'Allow for…').count(), 0);
+    await button(page, 'Show all of it').click();
+    assert.ok(await button(page, 'Allow once').isEnabled());
+    args = { path: 'y'.repeat(70_000) };
+    await button(page, 'I have read it again').click();
+    assert.ok(await button(page, 'Allow once').isDisabled(), 'what was shown in full was something else');
+    await page.done();
+});
+
+test('what would run is shown in full, and what is long before it can be approved', { skip }, async () => {
+    const script = `${'echo ok\n'.repeat(200)}rm -rf /`;
+    const page = await open('ann', await propose(gateway, 'whole', { script, list: Array.from({ length: 300 }, (_, i) => `entry ${i}`), a: { b: { c: { d: { e: { f: 'deep down' } } } } } }));
+
+    await button(page, 'Approve').first().waitFor();
+    for (const text of ['rm -rf /', 'entry 299', 'deep down']) assert.ok((await details(page).innerText()).includes(text), text);
+    assert.ok(await button(page, 'Approve').first().isEnabled());
+
+    for (const args of [{ script: script.repeat(60) + 'the end' }, { list: [...Array.from({ length: 30_000 }, (_, i) => i), 'the end'] }]) {
+        const item = await propose(gateway, 'whole', args);
+        await page.goto(`/console/inbox?topic=lobby&id=${item.id}`);
+        await details(page).getByText('not all of it is shown yet').waitFor();
+        assert.ok(await button(page, 'Approve').first().isDisabled());
+        assert.equal(await button(page, 'Edit').count(), 0);
+        assert.ok(!(await details(page).innerText()).includes('the end'));
+        await page.keyboard.press('a');
+        await details(page).getByText('Show all of it first.').waitFor();
+        await page.axe();
+        await page.shot('inbox-long');
+        await button(page, 'Show all of it').click();
+        await page.waitForFunction(() => document.querySelector('.inbox-arguments').textContent.includes('the end'));
+        assert.ok(await button(page, 'Approve').first().isEnabled());
+        await page.axe();
+        await page.keyboard.press('r');
+        await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
+        await isOver(page, 'You rejected it.');
+    }
     await page.done();
 });
 

@@ -97,6 +97,24 @@ test('a JSON tree marks what turns out to differ later, and what is folded over 
     await page.end();
 });
 
+test('a JSON tree that is to be seen as a whole folds nothing and cuts nothing off', { skip }, async () => {
+    const page = await open(`
+        import { JsonTree } from './parts/json-tree';
+        const start = Array.from({ length: 150 }, (_, i) => i);
+        const view = (state, set) => { window.set = set; return <JsonTree value={{ list: state, text: 'x'.repeat(3000) + '\u202e', deep: [[[[[['end']]]]]] }} open={1} isWhole />; };`);
+    const text = () => page.locator('.json').textContent();
+
+    assert.equal(await page.locator('.json-number').count(), 150);
+    assert.ok((await text()).includes('x⟨U+202E⟩"') && (await text()).includes('"end"'));
+    await page.evaluate(() => window.set(Array.from({ length: 100_000 }, (_, i) => i)));
+    await page.locator('.json-all').waitFor();
+    assert.ok((await text()).includes('99999') && (await text()).includes('x\\u202e"') && (await text()).includes('"end"'));
+    assert.ok(await page.locator('.json-all > div').count() > 50);
+    assert.ok(await page.locator('.json-number').count() <= 1000, 'as a text');
+    await page.evaluate(() => window.set([])); // so that axe has less to read
+    await page.end();
+});
+
 test('Markdown is shown, and markup in it is text', { skip }, async () => {
     const page = await open(`
         import { Markdown } from './parts/markdown';

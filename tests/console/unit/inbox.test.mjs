@@ -8,6 +8,7 @@ import { load } from './load.mjs';
 const inbox = await load('state/inbox.ts');
 const { isMismatch } = await load('state/kinds.ts');
 const exact = await load('state/exact.ts');
+const { isLong, lengthOf } = await load('state/length.ts');
 const shape = await load('state/rule-shape.ts');
 const steps = await load('views/inbox/steps.ts');
 
@@ -143,6 +144,14 @@ test('a call is compared with the last one that people agreed to, the same asker
     assert.equal(inbox.baselineOf(past.slice(0, 1), 'bot'), null);
     const { marks, missing } = inbox.compare({ a: 1, b: { c: 1 }, d: 1 }, { a: 1, b: { c: 2 }, e: 1 });
     assert.deepEqual([[...marks], missing], [['/b/c', '/e'], ['/d']]);
+});
+
+test('how much there is to read is counted on all levels', () => {
+    assert.deepEqual(lengthOf({ ab: [1, { c: 'xyz' }], d: null }), { entries: 6, characters: 2 + 1 + 1 + 3 + 1 + 4 });
+    assert.equal(isLong({ a: 'x'.repeat(60_000), list: Array.from({ length: 900 }, () => 0) }), false);
+    assert.equal(isLong({ a: 'x'.repeat(70_000) }), true);
+    assert.equal(isLong({ ['x'.repeat(70_000)]: 1 }), true);
+    assert.equal(isLong([Array.from({ length: 1001 }, () => [])]), true);
 });
 
 test('arguments in a line are short, and say what nobody would see', () => {

@@ -24,6 +24,7 @@ export interface ActionsProps {
     facts: Facts;
     to: string; // who is to run it, where the proposal does not say
     isBlocked: boolean; // it can only be turned down
+    isRead: boolean; // all of it is shown
     onRule: () => void; // asks for a rule; that dialog outlives the decision
 }
 
@@ -68,14 +69,16 @@ function waitWords({ approvals: { needed, given } }: Proposal): string {
     return given >= needed ? t.inbox.toFulfil : t.inbox.approved(needed - given);
 }
 
-function ProposalActions({ facts, to, isBlocked, onRule, item }: ActionsProps & { item: Proposal }) {
+function ProposalActions({ facts, to, isBlocked, isRead, onRule, item }: ActionsProps & { item: Proposal }) {
     const me = currentSession();
     const doing = useAct();
     const [open, setOpen] = useState<'reject' | 'edit' | 'withdraw' | null>(null);
     const step = isBlocked ? null : stepOf(item, me.id);
     const needsTo = step === 'fulfil' && !facts.call.owners.length && to === '';
+    const isReady = isRead && !needsTo;
+    const isAsked = step === 'fulfil' || step === 'approve';
     const terms = to ? { to } : {};
-    const canApprove = (step === 'fulfil' || step === 'approve') && !needsTo;
+    const canApprove = isAsked && isReady;
     const canEdit = canApprove && mayEdit(item, me) && !rawNumbers(facts.call.args).length;
     const canReject = item.may.includes('reject');
     const onApprove = () => doing.run(() => (step === 'fulfil' ? fulfil(item, terms) : approve(item)));
@@ -85,12 +88,13 @@ function ProposalActions({ facts, to, isBlocked, onRule, item }: ActionsProps & 
     return (
         <>
             <Bar error={doing.error}>
+                {isAsked && !isRead && <p class="quiet">{t.inbox.readFirst}</p>}
                 {needsTo && <p class="quiet">{t.inbox.chooseFirst}</p>}
-                {(step === 'fulfil' || step === 'approve') && <Button kind="primary" icon="check" isBusy={doing.isBusy} isDisabled={!canApprove} onClick={onApprove}>{approveTitle(item, step)} <Key>a</Key></Button>}
+                {isAsked && <Button kind="primary" icon="check" isBusy={doing.isBusy} isDisabled={!canApprove} onClick={onApprove}>{approveTitle(item, step)} <Key>a</Key></Button>}
                 {step === 'wait' && <p class="quiet" role="status">{waitWords(item)}</p>}
                 {canEdit && <Button icon="edit" onClick={() => setOpen('edit')}>{t.inbox.edit} <Key>e</Key></Button>}
                 {canReject && <Button kind="danger" icon="cross" onClick={() => setOpen('reject')}>{t.inbox.reject} <Key>r</Key></Button>}
-                {step === 'fulfil' && item.approvals.needed <= 1 && me.type === 'human' && <Button kind="quiet" icon="rules" label={t.inbox.makeRuleLabel} isDisabled={needsTo} onClick={onRule}>{t.inbox.makeRule}</Button>}
+                {step === 'fulfil' && item.approvals.needed <= 1 && me.type === 'human' && <Button kind="quiet" icon="rules" label={t.inbox.makeRuleLabel} isDisabled={!isReady} onClick={onRule}>{t.inbox.makeRule}</Button>}
                 {item.may.includes('withdraw') && <Button icon="left" onClick={() => setOpen('withdraw')}>{t.inbox.withdraw}</Button>}
                 {item.may.length === 0 && <p class="quiet">{t.inbox.mayNothing}</p>}
             </Bar>
@@ -111,7 +115,7 @@ export function inMinutes(minutes: number): string {
     return new Date(Date.now() + minutes * MINUTE_MS - 1000).toISOString(); // a day is the most, by the owner's clock
 }
 
-function AuthorizationActions({ facts, isBlocked, item }: ActionsProps & { item: Authorization }) {
+function AuthorizationActions({ facts, isBlocked, isRead, item }: ActionsProps & { item: Authorization }) {
     const doing = useAct();
     const [open, setOpen] = useState<'deny' | 'delegate' | null>(null);
     const mayRespond = item.may.includes('respond');
@@ -120,13 +124,14 @@ function AuthorizationActions({ facts, isBlocked, item }: ActionsProps & { item:
     const onAllow = () => answer({ decision: 'approve' });
     const close = () => setOpen(null);
 
-    useShortcuts(keysOf({ a: canAllow ? onAllow : null, r: mayRespond ? () => setOpen('deny') : null }));
+    useShortcuts(keysOf({ a: canAllow && isRead ? onAllow : null, r: mayRespond ? () => setOpen('deny') : null }));
     if (!mayRespond) return <Bar><p class="quiet">{item.asked ? t.inbox.othersDecide(visible(item.asked)) : t.inbox.mayNothing}</p></Bar>;
     return (
         <>
             <Bar error={doing.error}>
-                {canAllow && <Button kind="primary" icon="check" isBusy={doing.isBusy} onClick={onAllow}>{t.inbox.allowOnce} <Key>a</Key></Button>}
-                {canAllow && <Menu label={t.inbox.allowFor} title={t.inbox.allowFor} icon="clock" side="start" opens="up"
+                {canAllow && !isRead && <p class="quiet">{t.inbox.readFirst}</p>}
+                {canAllow && <Button kind="primary" icon="check" isBusy={doing.isBusy} isDisabled={!isRead} onClick={onAllow}>{t.inbox.allowOnce} <Key>a</Key></Button>}
+                {canAllow && isRead && <Menu label={t.inbox.allowFor} title={t.inbox.allowFor} icon="clock" side="start" opens="up"
                     items={Object.entries(t.inbox.allowForTimes).map(([minutes, title]) => ({ title, run: () => answer({ decision: 'approve', validUntil: inMinutes(Number(minutes)) }) }))} />}
                 <Button kind="danger" icon="cross" onClick={() => setOpen('deny')}>{t.inbox.deny} <Key>r</Key></Button>
                 <Button kind="quiet" icon="right" onClick={() => setOpen('delegate')}>{t.inbox.delegate}</Button>

@@ -17,6 +17,7 @@ import { Time } from '../../parts/time';
 import { hrefOf } from '../../router';
 import { hasUnseen, mayBeChanged, rawNumbers, shown } from '../../state/exact';
 import { agreedTo, askerOf, compare, type Call, type Item, type Proposal } from '../../state/inbox';
+import { isLong } from '../../state/length';
 import { readable } from '../../state/pointer';
 import { visible, visibleName } from '../../state/visible';
 import { t } from '../../strings';
@@ -39,42 +40,54 @@ export function InboxDetails({ item: listed, ended, onClose }: InboxDetailsProps
     const [isRuleOpen, setRuleOpen] = useState(false);
     const facts = useFacts(listed, to);
     const { item, call } = facts;
-    const why = whyNot(facts);
-    const change = useChange(facts);
+    const why = useMemo(() => whyNot(facts.call, facts.isWhole), [facts.call, facts.isWhole]);
+    const reading = useReading(facts);
+    const isBlocked = why !== null || reading.isOther;
 
     return (
         <Details title={<span class="code"><Name>{call.tool ?? call.method}</Name></span>} onClose={onClose}
             actions={ended ? undefined : <Left at={item.expires} />}>
             {ended && <EndingNote ended={ended} />}
             {!ended && why && <Note tone="danger">{why}{call.contradiction !== null && <> <bdi class="code">{visible(call.contradiction)}</bdi></>}</Note>}
-            {!ended && change.isOther && <Note tone="danger" action={<Button onClick={change.see}>{t.inbox.readAgain}</Button>}>{t.inbox.isOther}</Note>}
+            {!ended && reading.isOther && <Note tone="danger" action={<Button onClick={reading.see}>{t.inbox.readAgain}</Button>}>{t.inbox.isOther}</Note>}
             <Who facts={facts} to={to} setTo={setTo} isOver={ended !== null} />
             {ended?.edited !== undefined && <section class="inbox-part"><h3>{t.inbox.yourChanges}</h3><Diff before={call.args} after={ended.edited} /></section>}
-            <Arguments facts={facts} isOver={ended !== null} />
-            {Object.keys(call.others).length > 0 && <section class="inbox-part"><h3>{t.inbox.others}</h3><JsonTree value={shown(call.others)} open={2} /></section>}
+            <Arguments facts={facts} isAll={reading.isAll} isOver={ended !== null} />
+            {Object.keys(call.others).length > 0 && <Others call={call} isAll={reading.isAll} />}
+            {!ended && !reading.isAll && <Note tone="warn" action={<Button onClick={reading.showAll}>{t.parts.moreOfIt}</Button>}>{t.inbox.isLong}</Note>}
             <About facts={facts} />
             <History facts={facts} />
             {item.type === 'proposal' && item.envelope && <Raw envelope={item.envelope} />}
-            {!ended && <Actions facts={facts} to={to} isBlocked={why !== null || change.isOther} onRule={() => setRuleOpen(true)} />}
+            {!ended && <Actions facts={facts} to={to} isBlocked={isBlocked} isRead={reading.isAll} onRule={() => setRuleOpen(true)} />}
             {isRuleOpen && item.type === 'proposal' && <RuleDialog facts={facts} item={item} to={to} ended={ended} onClose={() => setRuleOpen(false)} />}
         </Details>
     );
 }
 
 // Why it cannot be approved here: nobody approves what he was not shown.
-function whyNot({ call, isWhole }: Facts): string | null {
+function whyNot(call: Call, isWhole: boolean): string | null {
     if (call.contradiction !== null) return t.inbox.contradiction;
     if (!isWhole) return t.inbox.argsLong;
     return mayBeChanged([call.args ?? null, call.others]) ? t.inbox.mayBeChanged : null;
 }
 
-// Nobody approves something else than was read, because it became that under the finger.
-function useChange({ item, isWhole }: Facts): { isOther: boolean; see: () => void } {
-    const now = isWhole ? agreedTo(item) : null;
+interface Reading {
+    isOther: boolean; // it has become something else since it was opened
+    see: () => void;
+    isAll: boolean; // nothing of it is folded or cut off
+    showAll: () => void;
+}
+
+// Nobody approves something else than was read, because it became that under the finger, or because
+// the rest of it was never shown.
+function useReading({ item, call, isWhole }: Facts): Reading {
+    const now = useMemo(() => (isWhole ? agreedTo(item) : null), [item, isWhole]);
+    const isShort = useMemo(() => !isLong([call.args ?? null, call.others]), [call]);
     const [seen, setSeen] = useState(now);
+    const [all, setAll] = useState<string | null>(null);
 
     if (seen === null && now !== null) setSeen(now);
-    return { isOther: seen !== null && now !== null && seen !== now, see: () => setSeen(now) };
+    return { isOther: seen !== null && now !== null && seen !== now, see: () => setSeen(now), isAll: isShort || all === now, showAll: () => setAll(now) };
 }
 
 // --- who asks, what runs where ---
@@ -141,26 +154,33 @@ function Quorum({ item }: { item: Proposal }) {
 
 // --- with what ---
 
-function Arguments({ facts, isOver }: { facts: Facts; isOver: boolean }) {
+function Arguments({ facts, isAll, isOver }: { facts: Facts; isAll: boolean; isOver: boolean }) {
     const { call, baseline, problems } = facts;
     const args = useMemo(() => (call.args === undefined ? undefined : shown(call.args)), [call.args]);
     const before = isOver ? undefined : baseline?.arguments;
     const compared = useMemo(() => (before === undefined || args === undefined ? null : compare(shown(before), args)), [before, args]);
+    const tree = useMemo(() => <JsonTree value={args ?? null} open={3} isWhole={isAll} canCopy {...(compared && { marks: compared.marks })} />, [args, isAll, compared]);
+    const numbers = useMemo(() => rawNumbers([call.args ?? null, call.others]), [call]);
+    const isUnseen = useMemo(() => hasUnseen([call.tool, call.args ?? null, call.others]), [call]);
     if (args === undefined) return null;
-    const numbers = rawNumbers([call.args ?? null, call.others]);
     const title = call.method === 'tools/call' ? t.inbox.args : t.inbox.params;
 
     return (
         <section class="inbox-part">
             <h3>{title}</h3>
-            <Scroll class="inbox-arguments" label={title}><JsonTree value={args} open={3} canCopy {...(compared && { marks: compared.marks })} /></Scroll>
+            <Scroll class="inbox-arguments" label={title}>{tree}</Scroll>
             {compared && baseline && <p class="quiet inbox-compared">{comparedWords(compared.marks.size + compared.missing.length, baseline)} <Time at={baseline.decided ?? baseline.created} /></p>}
             {compared && compared.missing.length > 0 && <p><Badge tone="warn">{t.parts.changes.removed}</Badge> <bdi>{visible(t.inbox.missing(compared.missing.slice(0, 20).map(readable).join(', ')))}</bdi></p>}
-            {hasUnseen([call.tool, call.args ?? null, call.others]) && <Note tone="warn">{t.inbox.unseen}</Note>}
+            {isUnseen && <Note tone="warn">{t.inbox.unseen}</Note>}
             {numbers.length > 0 && <Note tone="plain"><bdi>{t.inbox.rawNumbers(numbers.slice(0, 20).join(', '))}</bdi></Note>}
             {problems.length > 0 && !isOver && <Misfit problems={problems} />}
         </section>
     );
+}
+
+function Others({ call, isAll }: { call: Call; isAll: boolean }) {
+    const tree = useMemo(() => <JsonTree value={shown(call.others)} isWhole={isAll} />, [call, isAll]);
+    return <section class="inbox-part"><h3>{t.inbox.others}</h3>{tree}</section>;
 }
 
 function comparedWords(changes: number, baseline: { by?: string; rule?: string }): string {

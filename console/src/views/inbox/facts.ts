@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is asked for to decide on one thing: all of it, who is there, the tool, the past.
+import { useMemo } from 'preact/hooks';
+
 import { get, getExactly, path, Refusal } from '../../net/api';
 import { participantsOf } from '../../net/topics';
 import { isObject, type Json, type Participant } from '../../net/types';
@@ -54,8 +56,8 @@ export function useFacts(listed: Item, to: string): Facts {
     const key = keyOf(listed);
     const isLong = listed.type === 'proposal' && !listed.envelope;
     const whole = useLoad(() => (isLong ? wholeOf(listed) : Promise.resolve(listed)), [key]);
-    const item = isLong ? { ...listed, ...(whole.value?.type === 'proposal' && whole.value.envelope && { envelope: whole.value.envelope }) } : listed;
-    const call = callOf(item);
+    const item = useMemo(() => (isLong && whole.value?.type === 'proposal' && whole.value.envelope ? { ...listed, envelope: whole.value.envelope } : listed), [listed, isLong, whole.value]);
+    const call = useMemo(() => callOf(item), [item]);
     const owner = call.owners[0] ?? to;
     const participants = useLoad((signal) => participantsOf(item.topic, signal), [item.topic], { everyMs: 10_000 });
     // The owner is asked where somebody may decide: a room need not hear of those who only watch.
@@ -64,11 +66,11 @@ export function useFacts(listed: Item, to: string): Facts {
         [key, owner, call.tool, isThere]);
     const past = useLoad((signal) => pastOf(item, call, signal), [key, call.tool]);
     const schema = schemaOf(tool.value);
+    const problems = useMemo(() => (schema && call.args !== undefined && !rawNumbers(call.args).length ? validate(schema, call.args) : []), [schema, call]);
 
     return {
-        item, call, participants, tool, past,
+        item, call, participants, tool, past, problems,
         isWhole: call.args !== undefined,
         baseline: baselineOf(past.value?.decisions ?? [], askerOf(item)),
-        problems: schema && call.args !== undefined && !rawNumbers(call.args).length ? validate(schema, call.args) : [],
     };
 }

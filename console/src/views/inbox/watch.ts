@@ -3,8 +3,10 @@
 // the navigation beside all others. It asks again every few seconds. A connection to each room
 // would tell everybody there that one has come, who only reads what waits.
 import { get, getExactly, path, sentenceOf } from '../../net/api';
+import type { JsonObject } from '../../net/types';
 import { route } from '../../router';
 import { cell } from '../../state/cell';
+import { isSame } from '../../state/diff';
 import { isForMe, isOver, keyOf, sorted, type Decision, type Item } from '../../state/inbox';
 import { mark } from '../../state/marks';
 import { notifyOf } from './notify';
@@ -57,15 +59,20 @@ export async function look(): Promise<void> {
 
 function take(items: Item[], leftOff: number): void {
     const before = inbox.get();
-    const known = new Set(before.items.map(keyOf));
+    const known = new Map(before.items.map((item) => [keyOf(item), item]));
     const now = new Set(items.map(keyOf));
     const gone = before.items.filter((item) => !now.has(keyOf(item)) && !endings.get().has(keyOf(item)));
 
     forget(items);
-    inbox.set({ items: sorted(items), leftOff, isLoaded: true, error: null });
+    inbox.set({ items: sorted(items.map((item) => kept(known.get(keyOf(item)), item))), leftOff, isLoaded: true, error: null });
     mark('inbox', items.filter(isForMe).length);
     if (before.isLoaded) notifyOf(items.filter((item) => !known.has(keyOf(item)) && isForMe(item)));
     if (gone.length && !leftOff) void tellEndings(gone.slice(0, TOLD));
+}
+
+// What is as it was stays the same object: nothing that is made of it is made again.
+function kept(before: Item | undefined, now: Item): Item {
+    return before && isSame({ ...before } as JsonObject, { ...now } as JsonObject) ? before : now;
 }
 
 // What was taken for decided, and is not. That what was decided just now is still listed means nothing.
