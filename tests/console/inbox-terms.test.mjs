@@ -107,17 +107,20 @@ test('a rule is made of a call, as narrow as a person chooses', { skip }, async 
 });
 
 test('a proposal that names nobody asks for whom, one own is taken back, and a watcher only watches', { skip }, async () => {
-    const item = await propose(gateway, 'write_file', { path: '/srv/whom.md', text: '1' }, { to: null });
-    const page = await open('ann', item);
+    const page = await open('ann');
 
-    await details(page).getByText('Say first who is to run it.').waitFor();
-    assert.ok(await button(page, 'Approve').first().isDisabled());
-    await details(page).getByLabel('Who is to run it').selectOption('files');
-    await details(page).getByText('Writes a text').waitFor();
-    await page.keyboard.press('a');
-    await isOver(page, 'You approved it.');
-    await isOver(page, 'It was answered after');
-    assert.equal(files.calls.at(-1).args.path, '/srv/whom.md');
+    for (const [to, path] of [[null, '/srv/whom.md'], [[], '/srv/nobody.md']]) {
+        await propose(gateway, 'write_file', { path, text: '1' }, { to });
+        await entry(page, path).click();
+        await details(page).getByText('Say first who is to run it.').waitFor();
+        assert.ok(await button(page, 'Approve').first().isDisabled());
+        await details(page).getByLabel('Who is to run it').selectOption('files');
+        await details(page).getByText('Writes a text').waitFor();
+        await page.keyboard.press('a');
+        await isOver(page, 'You approved it.');
+        await isOver(page, 'It was answered after');
+        assert.equal(files.calls.at(-1).args.path, path);
+    }
 
     const own = await propose(gateway, 'write_file', { path: '/srv/own.md', text: '1' }, { from: 'eva' });
     const [eva, watcher] = await Promise.all([open('eva', own), open('watcher', own, { allow: [/status of 403/] })]);

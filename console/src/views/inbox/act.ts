@@ -50,7 +50,8 @@ export interface Terms {
 // The approver makes the call. Gives whether it was made.
 export async function fulfil(item: Proposal, terms: Terms = {}): Promise<boolean> {
     const { method } = parseKind(item.kind);
-    const to = item.envelope?.to ?? (terms.to ? [terms.to] : []);
+    const named = item.envelope?.to ?? [];
+    const to = named.length || !terms.to ? named : [terms.to];
     const call = envelope(item.kind.replace('mcp/proposal:', 'mcp/request:'), request(method, paramsOf(item, terms.edited)), {
         correlation_id: item.id, ...(to.length && { to }), ...(terms.edited !== undefined && { edited: true }),
     });
