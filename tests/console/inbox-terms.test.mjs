@@ -153,5 +153,41 @@ test('what is said of it and what it asks for may not differ, and numbers are no
     await button(page, 'Approve').first().click();
     await isOver(page, 'You approved it.');
     assert.ok(files.client.frames.some((frame) => frame.text.includes('"kind":"mcp/request:tools/call:write_file"') && frame.text.includes('9007199254740993')));
+    await propose(gateway, 'write_file', { path: '/srv/big', text: '1', lines: 9007199254740992 });
+    await entry(page, '9007199254740992').click();
+    await details(page).getByText('Marked: what differs').waitFor();
+    assert.deepEqual(await details(page).locator('.marked').allTextContents(), ['lines: 9007199254740992 (differs)']);
+    await page.done();
+});
+
+test('a call is like the last one only where it goes to the same', { skip }, async () => {
+    const page = await open('ann', await propose(gateway, 'delete_file', { path: '/srv/same' }));
+    let to; // as the record has it
+    await page.route('**/decisions?*', async (route) => {
+        const answer = await route.fetch();
+        const { decisions, complete } = await answer.json();
+        await route.fulfill({ json: { complete, decisions: decisions.map((one) => ({ ...one, to })) } });
+    });
+    const again = async (more) => {
+        const item = await propose(gateway, 'delete_file', { path: '/srv/same' }, more);
+        await page.goto(`/console/inbox?topic=lobby&id=${item.id}`);
+        await details(page).locator('.inbox-compared').waitFor();
+    };
+
+    await button(page, 'Approve').first().click();
+    await isOver(page, 'You approved it.');
+    await again();
+    await details(page).getByText('The same arguments as in the last such call, which you agreed to').waitFor();
+    to = ['files'];
+    await again();
+    await details(page).getByText('Exactly as in the last such call, which you agreed to').waitFor();
+    await again({ to: ['caller'] });
+    await details(page).getByText('The same arguments as in the last such call').waitFor();
+    await details(page).getByText('It goes to somebody else: the last such call went to files.').waitFor();
+    await again({ to: null });
+    assert.equal(await details(page).getByText('Exactly as').count(), 0);
+    await details(page).getByLabel('Who is to run it').selectOption('files');
+    await details(page).getByText('Exactly as').waitFor();
+    await page.axe();
     await page.done();
 });

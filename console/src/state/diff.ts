@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What differs between two JSON values, and between two texts.
 import { isObject, type Json } from '../net/types';
+import { isRaw } from './exact';
 import { childPointer } from './pointer';
 
 export interface Change {
@@ -23,7 +24,7 @@ export function diff(before: Json | undefined, after: Json | undefined, pointer 
     if (isSame(before, after)) return [];
     if (before === undefined) return [{ pointer, kind: 'added', after: after ?? null }];
     if (after === undefined) return [{ pointer, kind: 'removed', before }];
-    if (isObject(before) && isObject(after)) return diffObjects(before, after, pointer);
+    if (isObject(before) && isObject(after) && !isRaw(before) && !isRaw(after)) return diffObjects(before, after, pointer);
     if (Array.isArray(before) && Array.isArray(after)) return diffArrays(before, after, pointer);
     return [{ pointer, kind: 'changed', before, after }];
 }

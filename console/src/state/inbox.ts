@@ -52,7 +52,8 @@ export interface Decision {
     reason?: string;
     decided?: string;
     rule?: string;
-    owner?: string;
+    owner?: string; // of authorizations
+    to?: string[]; // of proposals
     edited?: Json[];
 }
 
@@ -220,6 +221,18 @@ export function wasAgreed(decision: Decision): boolean {
 export function baselineOf(decisions: readonly Decision[], asker: string): Decision | null {
     const usable = decisions.filter((one) => wasAgreed(one) && one.arguments !== undefined && !one.edited);
     return usable.find((one) => one.proposer === asker) ?? usable[0] ?? null;
+}
+
+// Whether it would run where that one did.
+export function placeOf(decision: Decision, owners: readonly string[]): 'same' | 'other' | 'unknown' {
+    const before = ownersOf(decision);
+    if (!before.length || !owners.length) return 'unknown';
+    return before.length === owners.length && before.every((id) => owners.includes(id)) ? 'same' : 'other';
+}
+
+// Nobody: it is not known.
+export function ownersOf({ owner, to = [] }: Decision): string[] {
+    return owner === undefined ? to : [owner];
 }
 
 export interface Comparison {

@@ -144,6 +144,10 @@ test('a call is compared with the last one that people agreed to, the same asker
     assert.equal(inbox.baselineOf(past.slice(0, 1), 'bot'), null);
     const { marks, missing } = inbox.compare({ a: 1, b: { c: 1 }, d: 1 }, { a: 1, b: { c: 2 }, e: 1 });
     assert.deepEqual([[...marks], missing], [['/b/c', '/e'], ['/d']]);
+    const place = (past, ...owners) => inbox.placeOf(past, owners);
+    assert.deepEqual([place({}, 'a'), place({ to: [] }, 'a'), place({ to: ['a'] })], ['unknown', 'unknown', 'unknown']);
+    assert.deepEqual([place({ to: ['a', 'b'] }, 'b', 'a'), place({ to: ['a'] }, 'a', 'b'), place({ to: ['a'] }, 'b')], ['same', 'other', 'other']);
+    assert.deepEqual([place({ owner: 'tool' }, 'tool'), place({ owner: 'tool' }, 'x')], ['same', 'other']);
 });
 
 test('how much there is to read is counted on all levels', () => {
@@ -198,6 +202,9 @@ test('numbers that a browser would change keep their spelling', { skip: !JSON.ra
     assert.equal(exact.shown(value).big, '9007199254740993');
     assert.deepEqual(exact.rawNumbers(exact.parseExact('{"a":1.50,"b":1e2,"c":-0,"d":1000000000000000000000}')), []);
     assert.equal(shape.partsOf(value), null, 'and are in no rule');
+    const marks = (before, now) => [...inbox.compare(exact.parseExact(`{"n":${before}}`), exact.parseExact(`{"n":${now}}`)).marks];
+    assert.deepEqual([marks('9007199254740993', '9007199254740993'), marks('9007199254740993', '9007199254740995')], [[], ['/n']]);
+    assert.deepEqual([marks('9007199254740993', '9007199254740992'), marks('9007199254740993', '"9007199254740993"')], [['/n'], ['/n']]);
 });
 
 test('what hides in arguments is noticed', () => {

@@ -16,7 +16,7 @@ import { Scroll } from '../../parts/scroll';
 import { Time } from '../../parts/time';
 import { hrefOf } from '../../router';
 import { hasUnseen, mayBeChanged, rawNumbers, shown } from '../../state/exact';
-import { agreedTo, askerOf, compare, type Call, type Item, type Proposal } from '../../state/inbox';
+import { agreedTo, askerOf, compare, ownersOf, placeOf, type Call, type Decision, type Item, type Proposal } from '../../state/inbox';
 import { isLong } from '../../state/length';
 import { readable } from '../../state/pointer';
 import { visible, visibleName } from '../../state/visible';
@@ -155,10 +155,11 @@ function Quorum({ item }: { item: Proposal }) {
 // --- with what ---
 
 function Arguments({ facts, isAll, isOver }: { facts: Facts; isAll: boolean; isOver: boolean }) {
-    const { call, baseline, problems } = facts;
+    const { call, owners, baseline, problems } = facts;
     const args = useMemo(() => (call.args === undefined ? undefined : shown(call.args)), [call.args]);
     const before = isOver ? undefined : baseline?.arguments;
-    const compared = useMemo(() => (before === undefined || args === undefined ? null : compare(shown(before), args)), [before, args]);
+    const compared = useMemo(() => (before === undefined || call.args === undefined ? null : compare(before, call.args)), [before, call.args]);
+    const place = baseline ? placeOf(baseline, owners) : 'unknown';
     const tree = useMemo(() => <JsonTree value={args ?? null} open={3} isWhole={isAll} canCopy {...(compared && { marks: compared.marks })} />, [args, isAll, compared]);
     const numbers = useMemo(() => rawNumbers([call.args ?? null, call.others]), [call]);
     const isUnseen = useMemo(() => hasUnseen([call.tool, call.args ?? null, call.others]), [call]);
@@ -169,7 +170,8 @@ function Arguments({ facts, isAll, isOver }: { facts: Facts; isAll: boolean; isO
         <section class="inbox-part">
             <h3>{title}</h3>
             <Scroll class="inbox-arguments" label={title}>{tree}</Scroll>
-            {compared && baseline && <p class="quiet inbox-compared">{comparedWords(compared.marks.size + compared.missing.length, baseline)} <Time at={baseline.decided ?? baseline.created} /></p>}
+            {compared && baseline && <p class="quiet inbox-compared">{comparedWords(compared.marks.size + compared.missing.length, place, baseline)} <Time at={baseline.decided ?? baseline.created} /></p>}
+            {compared && baseline && place === 'other' && <p><Badge tone="warn">{t.parts.changes.changed}</Badge> <bdi>{t.inbox.otherPlace(ownersOf(baseline).map(visible).join(', '))}</bdi></p>}
             {compared && compared.missing.length > 0 && <p><Badge tone="warn">{t.parts.changes.removed}</Badge> <bdi>{visible(t.inbox.missing(compared.missing.slice(0, 20).map(readable).join(', ')))}</bdi></p>}
             {isUnseen && <Note tone="warn">{t.inbox.unseen}</Note>}
             {numbers.length > 0 && <Note tone="plain"><bdi>{t.inbox.rawNumbers(numbers.slice(0, 20).join(', '))}</bdi></Note>}
@@ -183,9 +185,10 @@ function Others({ call, isAll }: { call: Call; isAll: boolean }) {
     return <section class="inbox-part"><h3>{t.inbox.others}</h3>{tree}</section>;
 }
 
-function comparedWords(changes: number, baseline: { by?: string; rule?: string }): string {
-    if (baseline.rule || baseline.by === undefined) return changes ? t.inbox.comparedRule : t.inbox.sameRule;
-    return changes ? t.inbox.comparedWith(nameOf(baseline.by)) : t.inbox.sameAs(nameOf(baseline.by));
+function comparedWords(changes: number, place: ReturnType<typeof placeOf>, { by, rule }: Decision): string {
+    const same = place === 'same' ? t.inbox.exactly : t.inbox.sameArgsAs;
+    if (rule || by === undefined) return changes ? t.inbox.comparedRule : t.inbox.sameRule(same);
+    return changes ? t.inbox.comparedWith(nameOf(by)) : t.inbox.sameAs(same, nameOf(by));
 }
 
 function Misfit({ problems }: { problems: Facts['problems'] }) {

@@ -2,7 +2,7 @@
 // What is asked for to decide on one thing: all of it, who is there, the tool, the past.
 import { useMemo } from 'preact/hooks';
 
-import { get, getExactly, path, Refusal } from '../../net/api';
+import { getExactly, path, Refusal } from '../../net/api';
 import { participantsOf } from '../../net/topics';
 import { isObject, type Json, type Participant } from '../../net/types';
 import { rawNumbers } from '../../state/exact';
@@ -20,6 +20,7 @@ export interface Past {
 export interface Facts {
     item: Item; // with its envelope
     call: Call;
+    owners: readonly string[]; // whom it asks, or would
     isWhole: boolean; // nothing is missing of what would run
     participants: Loaded<Participant[]>;
     tool: Loaded<Tool | 'unlisted' | null>;
@@ -38,7 +39,7 @@ async function wholeOf(item: Item): Promise<Item> {
 async function pastOf(item: Item, call: Call, signal: AbortSignal): Promise<Past> {
     const query = { method: call.method, tool: call.tool ?? undefined, limit: 10, ...(item.type === 'authorization' && { type: 'authorization' }) };
     try {
-        return { ...await get<Omit<Past, 'isDenied'>>(path`/topics/${item.topic}/decisions`, { query, signal }), isDenied: false };
+        return { ...await getExactly<Omit<Past, 'isDenied'>>(path`/topics/${item.topic}/decisions`, { query, signal }), isDenied: false };
     } catch (error) {
         if (error instanceof Refusal && error.status === 403) return { decisions: [], complete: true, isDenied: true };
         if (error instanceof Refusal && error.status === 400) return { decisions: [], complete: true, isDenied: false }; // a name that the record cannot have
@@ -58,7 +59,8 @@ export function useFacts(listed: Item, to: string): Facts {
     const whole = useLoad(() => (isLong ? wholeOf(listed) : Promise.resolve(listed)), [key]);
     const item = useMemo(() => (isLong && whole.value?.type === 'proposal' && whole.value.envelope ? { ...listed, envelope: whole.value.envelope } : listed), [listed, isLong, whole.value]);
     const call = useMemo(() => callOf(item), [item]);
-    const owner = call.owners[0] ?? to;
+    const owners = useMemo(() => (call.owners.length || !to ? call.owners : [to]), [call, to]);
+    const owner = owners[0] ?? '';
     const participants = useLoad((signal) => participantsOf(item.topic, signal), [item.topic], { everyMs: 10_000 });
     // The owner is asked where somebody may decide: a room need not hear of those who only watch.
     const isThere = listed.may.length > 0 && (participants.value?.some((one) => one.id === owner) ?? false);
@@ -69,7 +71,7 @@ export function useFacts(listed: Item, to: string): Facts {
     const problems = useMemo(() => (schema && call.args !== undefined && !rawNumbers(call.args).length ? validate(schema, call.args) : []), [schema, call]);
 
     return {
-        item, call, participants, tool, past, problems,
+        item, call, owners, participants, tool, past, problems,
         isWhole: call.args !== undefined,
         baseline: baselineOf(past.value?.decisions ?? [], askerOf(item)),
     };
