@@ -187,6 +187,39 @@ test('a server that does not answer is said to, what was there stays, and it com
     await page.done();
 });
 
+test('clocks that differ hide nothing: what is listed can be decided, and is counted down by the clock of the server', { skip }, async () => {
+    const item = await propose(gateway, 'plain', { clock: 1 }, { expires_at: new Date(Date.now() + 250_000).toISOString() });
+    const page = await open('ann');
+    let isTold = false;
+
+    await page.addInitScript(() => {
+        const Real = Date, aheadMs = 25 * 3_600_000;
+        globalThis.Date = class extends Real {
+            constructor(...args) { super(...(args.length ? args : [Real.now() + aheadMs])); }
+            static now() { return Real.now() + aheadMs; }
+        };
+    });
+    await page.route('**/inbox', async (route) => {
+        const { now, ...answer } = await (await route.fetch()).json();
+        await route.fulfill({ json: isTold ? { ...answer, now: new Date().toISOString() } : answer });
+    });
+    await page.goto(`/console/inbox?topic=lobby&id=${item.id}`);
+    await details(page).getByText('expires any moment').waitFor();
+    await entry(page, 'clock=1').getByText('expires any moment').waitFor();
+    assert.ok(await button(page, 'Approve').first().isEnabled());
+    isTold = true;
+    await details(page).getByText(/^[34]:\d\d left$/).waitFor();
+    await details(page).locator('.inbox-facts').getByText(/^(just now|\d+ s ago)$/).waitFor();
+    let sent;
+    page.on('request', (request) => { if (request.method() === 'POST' && request.postData()?.includes('rule/add')) sent = request.postDataJSON(); });
+    await button(page, 'Approve and make a rule').click();
+    await page.getByRole('button', { name: 'Approve and add the rule' }).click();
+    await page.getByText('The rule is active from now on.').waitFor();
+    const days = (Date.parse(sent.payload.rule.expires_at) - Date.now()) / 86_400_000;
+    assert.ok(days > 29.9 && days < 30.1, `${days} days`);
+    await page.done();
+});
+
 test('a thousand that wait are a list like any other', { skip }, async () => {
     const page = await open('eva');
     const items = Array.from({ length: 1000 }, (_, i) => ({ topic: 'lobby', type: 'proposal', id: `m${i}`, proposer: 'bot', kind: 'mcp/proposal:tools/call:plain', state: 'open',

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A point in time: how long ago, the clock, or how much is left. The tooltip has all of it.
-import { agoOf, clockOf, countdownOf, fullOf, timeOfDay, useNow } from '../state/time';
+import { agoOf, byServer, clockOf, countdownOf, fullOf, timeOfDay, useNow } from '../state/time';
 import { t } from '../strings';
 
 type As = 'ago' | 'clock' | 'minute' | 'left'; // minute: the clock alone, where there is little place
 
 interface TimeProps {
-    at: string | number; // RFC 3339, or milliseconds
+    at: string | number; // RFC 3339, by the server's clock; or milliseconds, by this one
     as?: As;
 }
 
 export function Time({ at, as = 'ago' }: TimeProps) {
-    const now = useNow();
+    const here = useNow();
+    const now = typeof at === 'number' ? here : byServer(here);
     const ms = typeof at === 'number' ? at : Date.parse(at);
 
     if (Number.isNaN(ms)) return <span>{String(at)}</span>;

@@ -61,6 +61,25 @@ export function fullOf(at: number): string {
     return full.format(at);
 }
 
+// --- the server's clock: by it things expire, and times are sent ---
+
+const SLOW_MS = 5000; // an answer that takes longer says little about the time
+let aheadMs = 0; // how much the server's clock is ahead of this one
+
+// Of an answer that says what time it is there. An older server does not.
+export function noteServerTime(said: string | undefined, askedAt: number, heardAt: number): void {
+    const ms = Date.parse(said ?? '') - (askedAt + heardAt) / 2;
+    if (!Number.isNaN(ms) && heardAt - askedAt < SLOW_MS) aheadMs = ms;
+}
+
+export function byServer(here: number): number {
+    return here + aheadMs;
+}
+
+export function serverNow(): number {
+    return byServer(Date.now());
+}
+
 // One timer for all that tells the time.
 const now = cell(Date.now());
 let users = 0;

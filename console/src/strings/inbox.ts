@@ -33,6 +33,7 @@ export const inbox = {
     previous: 'Previous in the list',
     leave: 'Close what is open',
 
+    anyMoment: 'expires any moment',
     gone: 'It no longer waits',
     goneHint: 'It was decided, taken back or has expired before this page was opened.',
     proposes: 'proposes',

@@ -15,6 +15,7 @@ import { go, hrefOf, route as here, type Query, type Route } from '../router';
 import { useLoad } from '../state/load';
 import { focusRow, useRowKeys } from '../state/row-keys';
 import { byChange, fits, isLeftOut, tabOf, TABS, type Rule, type RuleRoom, type Tab } from '../state/rules';
+import { serverNow } from '../state/time';
 import { visible } from '../state/visible';
 import { t } from '../strings';
 import { AutomationDialog, StoppedRooms } from './rules/automation';
@@ -28,14 +29,14 @@ const EVERY_MS = 5000;
 const keyOf = (rule: Rule) => `${rule.topic}\n${rule.id}`;
 // The room of the open rule is in the address: ids are chosen by people too. So is the list that it
 // was opened from, which stays when the rule goes elsewhere.
-const hrefOfRule = (rule: Rule) => hrefOf('rules', rule.id, { ...Object.fromEntries(here.get().query), in: rule.topic, tab: tabOf(rule, Date.now()) });
+const hrefOfRule = (rule: Rule) => hrefOf('rules', rule.id, { ...Object.fromEntries(here.get().query), in: rule.topic, tab: tabOf(rule, serverNow()) });
 
 export function RulesView({ route }: { route: Route }) {
     const filter = { text: route.query.get('q') ?? '', topic: route.query.get('topic') ?? '' };
     const wanted = filter.topic || (route.query.get('in') ?? '');
     const rooms = useLoad((signal) => loadRooms(wanted, signal), [], { everyMs: EVERY_MS });
     const [isSwitching, setSwitching] = useState(false);
-    const now = Date.now();
+    const now = serverNow();
     const all = (rooms.value ?? []).flatMap((room) => room.rules ?? []);
     const leftOut = (rooms.value ?? []).filter(isLeftOut);
     const isWantedLeftOut = leftOut.some((room) => room.name === wanted);

@@ -8,7 +8,8 @@ import { load } from './load.mjs';
 const { readRoute, hrefOf } = await load('router.ts');
 const { findShortcut, readKey } = await load('state/keys.ts');
 const { readPreferences } = await load('state/preferences.ts');
-const { durationOf, countdownOf, agoOf, clockOf, minuteOf } = await load('state/time.ts');
+const time = await load('state/time.ts');
+const { durationOf, countdownOf, agoOf, clockOf, minuteOf } = time;
 const { backoffMs, isPlace } = await load('net/socket.ts');
 const { path, urlOf, Refusal, sentenceOf } = await load('net/api.ts');
 const { refusalIn, ticketIn } = await load('net/session.ts');
@@ -74,6 +75,22 @@ test('times are told in one unit', () => {
     assert.ok(!minuteOf(now, now).includes('07') && !clockOf(yesterday, now).includes('2026'));
     assert.match(clockOf(lastYear, now), /2025/, 'of another year');
     assert.deepEqual([agoOf(0, 3000), agoOf(0, 65_000), agoOf(65_000, 0)], ['just now', '1 min ago', 'in 1 min']);
+});
+
+test('what the server says of its clock corrects this one, half of the way aside', () => {
+    const isNear = (ms) => Math.abs(time.serverNow() - Date.now() - ms) < 50;
+    const said = (ms) => new Date(ms).toISOString();
+
+    assert.ok(isNear(0));
+    time.noteServerTime(undefined, 0, 100);
+    time.noteServerTime('soon', 0, 100);
+    assert.ok(isNear(0), 'an older server says nothing');
+    time.noteServerTime(said(1_000_000), 1_059_000, 1_061_000);
+    assert.ok(isNear(-60_000));
+    time.noteServerTime(said(1_000_000), 1_000_000, 1_020_000);
+    assert.ok(isNear(-60_000), 'an answer that took long says little');
+    time.noteServerTime(said(1_000_000), 1_000_000, 1_000_000);
+    assert.ok(isNear(0));
 });
 
 test('attempts to come back grow rarer, and are spread', () => {

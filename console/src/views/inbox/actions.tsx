@@ -10,9 +10,9 @@ import { ErrorNote } from '../../parts/notes';
 import { toast } from '../../parts/toast';
 import { useAct } from '../../state/act';
 import { rawNumbers } from '../../state/exact';
-import { isOver, mayEdit, stepOf, type Authorization, type Proposal } from '../../state/inbox';
+import { mayEdit, stepOf, type Authorization, type Proposal } from '../../state/inbox';
 import { useShortcuts, type Shortcuts } from '../../state/keys';
-import { useNow } from '../../state/time';
+import { serverNow } from '../../state/time';
 import { visible } from '../../state/visible';
 import { t } from '../../strings';
 import { approve, fulfil, reject, respond, withdraw, type Word } from './act';
@@ -30,9 +30,6 @@ export interface ActionsProps {
 
 export function Actions(props: ActionsProps) {
     const { item } = props.facts;
-    const isLate = isOver(item, useNow());
-
-    if (isLate) return <Bar><p class="quiet">{t.inbox.ends['expired']?.('')}</p></Bar>;
     return item.type === 'proposal' ? <ProposalActions {...props} item={item} /> : <AuthorizationActions {...props} item={item} />;
 }
 
@@ -112,7 +109,7 @@ function ProposalActions({ facts, to, isBlocked, isRead, onRule, item }: Actions
 const MINUTE_MS = 60_000;
 
 export function inMinutes(minutes: number): string {
-    return new Date(Date.now() + minutes * MINUTE_MS - 1000).toISOString(); // a day is the most, by the owner's clock
+    return new Date(serverNow() + minutes * MINUTE_MS - 1000).toISOString(); // a day is the most, by the owner's clock
 }
 
 function AuthorizationActions({ facts, isBlocked, isRead, item }: ActionsProps & { item: Authorization }) {

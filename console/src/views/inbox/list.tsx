@@ -7,7 +7,7 @@ import { Icon } from '../../parts/icon';
 import { Time } from '../../parts/time';
 import { VirtualList, type ListHandle } from '../../parts/virtual-list';
 import { askerOf, callOf, keyOf, previewOf, type Item } from '../../state/inbox';
-import { useNow } from '../../state/time';
+import { byServer, useNow } from '../../state/time';
 import { t } from '../../strings';
 import { stateOf, toneOf } from './ending';
 import type { Ended } from './endings';
@@ -64,8 +64,9 @@ function Entry({ item, ended, isCurrent, href }: { item: Item; ended: Ended | nu
     );
 }
 
-// How much time is left, more loudly when it is little.
+// How much time is left, more loudly when it is little. What the server still lists is not over, whatever
+// the clocks say.
 export function Left({ at }: { at: string }) {
-    const left = Date.parse(at) - useNow();
-    return <Badge tone={left <= 0 ? 'danger' : left < SOON_MS ? 'warn' : 'plain'} icon="clock"><Time at={at} as="left" /></Badge>;
+    const left = Date.parse(at) - byServer(useNow());
+    return <Badge tone={left <= 0 ? 'danger' : left < SOON_MS ? 'warn' : 'plain'} icon="clock">{left <= 0 ? t.inbox.anyMoment : <Time at={at} as="left" />}</Badge>;
 }

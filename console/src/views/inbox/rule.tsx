@@ -17,6 +17,7 @@ import type { Proposal } from '../../state/inbox';
 import { readable } from '../../state/pointer';
 import { directoryOf, partsOf, shapesOf, type Part, type Pick, type Picks, type Width } from '../../state/rule-shape';
 import { DAY_MS, isGoodBudget } from '../../state/rules';
+import { serverNow } from '../../state/time';
 import { visible } from '../../state/visible';
 import { t } from '../../strings';
 import { acceptRule, addRule, fulfil } from './act';
@@ -99,7 +100,7 @@ function ruleOf({ call }: Facts, item: Proposal, picks: Picks, budget: number, d
         ...(call.tool !== null && call.method === 'tools/call' && { tool: call.tool }),
         ...(owner !== undefined && { to: owner }),
         arguments: shapesOf(isObject(call.args) ? call.args : {}, picks),
-        expires_at: new Date(Date.now() + days * DAY_MS).toISOString(),
+        expires_at: new Date(serverNow() + days * DAY_MS).toISOString(),
     };
 }
 

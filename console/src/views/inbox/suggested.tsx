@@ -7,6 +7,7 @@ import { Button } from '../../parts/button';
 import { Time } from '../../parts/time';
 import { useLoad } from '../../state/load';
 import { isExpired, type Rule } from '../../state/rules';
+import { serverNow } from '../../state/time';
 import { t } from '../../strings';
 import { Arguments, Unreadable, whyUnreadable } from '../rules/words';
 import type { Facts } from './facts';
@@ -19,7 +20,7 @@ async function suggestedIn(topic: string, signal: AbortSignal): Promise<Rule[]> 
 
 export function useSuggested({ call, item }: Facts, proposer: string): Rule[] {
     const [owner] = call.owners;
-    const isOfSuch = (rule: Rule) => rule.proposer === proposer && rule.method === call.method && !isExpired(rule, Date.now())
+    const isOfSuch = (rule: Rule) => rule.proposer === proposer && rule.method === call.method && !isExpired(rule, serverNow())
         && (rule.tool ?? null) === (call.method === 'tools/call' ? call.tool : null) && (rule.to === '*' || rule.to === owner);
     const all = useLoad((signal) => suggestedIn(item.topic, signal), [item.id]);
 

@@ -9,6 +9,7 @@ import { cell } from '../../state/cell';
 import { isSame } from '../../state/diff';
 import { isForMe, isOver, keyOf, sorted, type Decision, type Item } from '../../state/inbox';
 import { mark } from '../../state/marks';
+import { noteServerTime, serverNow } from '../../state/time';
 import { notifyOf } from './notify';
 import { endings, note, type Ending } from './endings';
 
@@ -45,7 +46,9 @@ export async function look(): Promise<void> {
 
     clearTimeout(timer);
     try {
-        const answer = await getExactly<{ items: Item[]; left_off: number }>('/inbox');
+        const askedAt = Date.now();
+        const answer = await getExactly<{ items: Item[]; left_off: number; now?: string }>('/inbox');
+        noteServerTime(answer.now, askedAt, Date.now());
         if (mine !== round || !isRunning) return;
         failures = 0;
         take(answer.items, answer.left_off);
@@ -87,7 +90,7 @@ async function tellEndings(gone: readonly Item[]): Promise<void> {
         const here = gone.filter((item) => item.topic === topic);
         const ends = await endingsIn(topic, here);
         for (const item of here)
-            if (!endings.get().has(keyOf(item))) note(item, ends.get(item.id) ?? { state: isOver(item, Date.now()) ? 'expired' : 'gone' });
+            if (!endings.get().has(keyOf(item))) note(item, ends.get(item.id) ?? { state: isOver(item, serverNow()) ? 'expired' : 'gone' });
     }));
 }
 

@@ -12,7 +12,7 @@ import { toast } from '../../parts/toast';
 import { useAct } from '../../state/act';
 import { bodyOf, BUDGET_MAX, DAY_MS, isGoodBudget, type Rule, type RuleRoom } from '../../state/rules';
 import { isNarrower, narrowedAll, type Narrowings } from '../../state/rule-narrow';
-import { clockOf } from '../../state/time';
+import { clockOf, serverNow } from '../../state/time';
 import { t } from '../../strings';
 import { DryRun } from './dry-run';
 import { canNarrow, Narrow } from './narrow';
@@ -31,7 +31,7 @@ export function AcceptDialog({ rule, room, onChange, onClose }: AcceptProps) {
     const shapes = narrowedAll(rule.arguments, narrowings);
     const submit = () => act.run(async () => {
         if (!shapes) return;
-        const expires = days === '' ? rule.expires_at : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
+        const expires = days === '' ? rule.expires_at : new Date(serverNow() + Number(days) * DAY_MS).toISOString();
         const payload: JsonObject = {
             rule: rule.id, budget: Number(budget), ...(expires !== undefined && { expires_at: expires }), ...(isShadow && { shadow: true }),
             ...(isNarrow && { narrow: shapes }), ...(reason.trim() && { reason: reason.trim() }),

@@ -3,12 +3,13 @@
 import { currentSession } from '../../net/session';
 import { mark } from '../../state/marks';
 import { waitingIn, type RuleRoom } from '../../state/rules';
+import { serverNow } from '../../state/time';
 import { get } from '../../net/api';
 
 const EVERY_MS = 60_000;
 
 export function markRules(rooms: readonly RuleRoom[]): void {
-    mark('rules', waitingIn(rooms, currentSession(), Date.now()));
+    mark('rules', waitingIn(rooms, currentSession(), serverNow()));
 }
 
 export function startRules(): () => void {
