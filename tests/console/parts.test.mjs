@@ -243,6 +243,26 @@ test('a plot tells its values in words and at the pointer', { skip }, async () =
     await page.end();
 });
 
+test('what tells the time begins with the time it is', { skip }, async () => {
+    const page = await open(`
+        import { Time } from './parts/time';
+        const start = 0;
+        const view = (state, set) => {
+            window.show = () => set(Date.now() + 10_000);
+            return state > 0 && <Time at={state} as="left" />;
+        };`);
+
+    await page.waitForTimeout(2500); // nobody asks for it
+    await page.evaluate(() => {
+        window.seen = [];
+        new MutationObserver(() => window.seen.push(document.querySelector('time').textContent)).observe(document.body, { subtree: true, childList: true, characterData: true });
+        window.show();
+    });
+    await page.locator('time').waitFor();
+    assert.equal(await page.evaluate(() => window.seen[0]), '0:10 left');
+    await page.end();
+});
+
 test('a menu is used by keys, and a dialog keeps the focus and gives it back', { skip }, async () => {
     const page = await open(`
         import { Menu } from './parts/menu';

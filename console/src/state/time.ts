@@ -86,6 +86,7 @@ let users = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
 export function useNow(): number {
+    if (users === 0) now.set(Date.now()); // nobody has kept it
     useEffect(() => {
         if (users++ === 0) timer = setInterval(() => now.set(Date.now()), 1000);
         return () => { if (--users === 0) clearInterval(timer); };
