@@ -171,6 +171,30 @@ test('a form of a schema gives back what was filled in, and says what is wrong w
     await page.end();
 });
 
+test('a field of a form stays the one that is typed into', { skip }, async () => {
+    const page = await open(`
+        import { SchemaForm } from './parts/schema-form';
+        const schemas = [{ type: 'object', properties: { note: { type: 'string' }, text: { type: 'string' } } }, { type: 'object', properties: { note: { type: 'array', items: { type: 'string' } } } }];
+        const start = { value: { note: 'x'.repeat(76) }, which: 0 };
+        window.other = () => window.set({ value: { note: ['a'] }, which: 1 });
+        const view = (state, set) => { window.set = set; return <SchemaForm schema={schemas[state.which]} value={state.value} problems={[]} onInput={(value) => set({ ...state, value })} />; };`);
+
+    await page.getByLabel('note').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.type('0123456789');
+    await page.keyboard.insertText('\u200b\u200b');
+    await page.keyboard.type('end');
+    assert.equal((await page.state()).value.note, `${'x'.repeat(76)}0123456789\u200b\u200bend`);
+    await page.getByLabel('text').focus();
+    await page.keyboard.insertText('a\u202eb');
+    await page.keyboard.type('c');
+    assert.equal((await page.state()).value.text, 'a\u202ebc');
+    await page.evaluate(() => window.other());
+    await page.getByRole('textbox', { name: 'Entry 1' }).fill('b');
+    assert.deepEqual((await page.state()).value, { note: ['b'] }, 'another form has other fields');
+    await page.end();
+});
+
 test('a form of a hostile schema has an end, and calls things by their names', { skip }, async () => {
     const page = await open(`
         import { SchemaForm } from './parts/schema-form';

@@ -2,7 +2,7 @@
 // A form made of a JSON schema. It only edits: what is wrong with the value says validate() of
 // state/schema.ts, whose answer is shown at the fields.
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { isObject, type Json, type JsonObject } from '../net/types';
 import { childPointer, valueAt, withValueAt } from '../state/pointer';
@@ -47,8 +47,12 @@ interface ControlProps { form: Form; schema: JsonObject; pointer: string; isRequ
 
 const FIELDS_MAX = 200; // of one object or list
 
+// Which one it is says the value it begins with: a field that is typed into is not replaced by another.
 function Control(props: ControlProps) {
-    switch (controlOf(props.schema, valueAt(props.form.value, props.pointer))) {
+    const { form, schema, pointer } = props;
+    const control = useMemo(() => controlOf(schema, valueAt(form.value, pointer)), [schema, pointer]);
+
+    switch (control) {
     case 'text': return <Text {...props} />;
     case 'number': return <NumberControl {...props} />;
     case 'boolean': return <Choices {...props} of={[true, false]} />;
@@ -74,7 +78,7 @@ function Text(props: ControlProps) {
     const value = valueAt(form.value, pointer);
     const text = typeof value === 'string' ? value : '';
     const onInput = (next: string) => form.set(pointer, next === '' && !isRequired ? undefined : next);
-    const isLong = text.length > 80 || text.includes('\n') || (typeof schema['maxLength'] === 'number' && schema['maxLength'] > 400);
+    const [isLong] = useState(text.length > 80 || text.includes('\n') || (typeof schema['maxLength'] === 'number' && schema['maxLength'] > 400));
 
     if (isLong) return <TextArea {...common(props)} isCode rows={Math.min(16, Math.max(4, text.split('\n').length + 1))} value={text} onInput={onInput} />;
     return <TextField {...common(props)} isCode value={text} onInput={onInput} />;
