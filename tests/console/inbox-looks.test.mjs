@@ -41,6 +41,7 @@ test('nothing, something, and by keyboard alone', { skip }, async () => {
     await page.keyboard.press('r');
     await page.keyboard.type('ja'); // typed into the reason: no shortcut
     await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await details(page).getByText('n: 1').waitFor();
     await page.keyboard.press('a');

@@ -338,6 +338,42 @@ test('a dialog begins with what is to be read, or with what cancels', { skip }, 
     await page.end();
 });
 
+test('what was filled in is not lost by a press beside the dialog, or by one Escape', { skip }, async () => {
+    const page = await open(`
+        import { Confirm } from './parts/dialog';
+        import { Button } from './parts/button';
+        import { TextField } from './parts/field';
+        const start = { isOpen: true, name: '' };
+        const view = (state, set) => <><Button onClick={() => set({ isOpen: true, name: '' })}>Open</Button>
+            {state.isOpen && <Confirm title="Question" action="Do it" onConfirm={() => {}} onClose={() => set({ isOpen: false, name: '' })}>
+                <TextField label="Name" value={state.name} onInput={(name) => set({ ...state, name })} /></Confirm>}</>;`);
+    const dialog = page.getByRole('dialog');
+    const isClosed = () => dialog.waitFor({ state: 'detached' });
+    const again = () => page.getByRole('button', { name: 'Open' }).click();
+
+    await page.mouse.click(5, 5);
+    await page.keyboard.press('Escape');
+    await isClosed();
+    await again();
+    await page.keyboard.type('ann');
+    await page.mouse.click(5, 5);
+    assert.equal(await page.getByLabel('Name').inputValue(), 'ann');
+    await page.keyboard.press('Escape');
+    await dialog.getByText('Press Escape once more to discard what you have filled in.').waitFor();
+    assert.equal(await page.getByLabel('Name').inputValue(), 'ann');
+    await page.axe({ withoutPage: true });
+    await page.getByLabel('Name').press('x'); // who goes on is asked again
+    assert.equal(await dialog.getByText('Press Escape once more').count(), 0);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await isClosed();
+    await again();
+    await page.keyboard.type('ann');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await isClosed();
+    await page.end();
+});
+
 test('a toast is read and dismissed above an open dialog, and a long one is cut', { skip }, async () => {
     const page = await open(`
         import { Button } from './parts/button';

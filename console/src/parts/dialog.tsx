@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dialog on the browser's own <dialog>: it keeps the focus inside, closes with Escape, and
-// gives the focus back to where it was. What is outside of it cannot be used meanwhile, so that it
-// has the toasts as well.
+// gives the focus back to where it was. A press beside it does nothing, and Escape asks first where
+// something was filled in. What is outside of it cannot be used meanwhile, so that it has the toasts as well.
 import type { ComponentChildren } from 'preact';
-import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { visibleName } from '../state/visible';
 import { t } from '../strings';
@@ -25,6 +25,12 @@ interface DialogProps {
 export function Dialog({ title, onClose, actions, isWide, children }: DialogProps) {
     const element = useRef<HTMLDialogElement>(null);
     const id = useId();
+    const isFilled = useRef(false);
+    const [isAsked, setAsked] = useState(false);
+    const leave = () => {
+        if (isFilled.current && !isAsked) setAsked(true);
+        else onClose();
+    };
 
     // At once: a key that is pressed before it is open would be a shortcut.
     useLayoutEffect(() => {
@@ -36,11 +42,13 @@ export function Dialog({ title, onClose, actions, isWide, children }: DialogProp
     return (
         <dialog ref={element} class={isWide ? 'dialog wide' : 'dialog'} aria-labelledby={id}
             onKeyDown={(event) => { if (event.key === 'Escape') event.stopPropagation(); }} // it closes this and not what is around it
-            onCancel={(event) => { event.preventDefault(); onClose(); }}
-            onMouseDown={(event) => { if (event.target === element.current) onClose(); }}>
+            onInput={() => { isFilled.current = true; setAsked(false); }}
+            onCancel={(event) => { event.preventDefault(); leave(); }}
+            onClose={onClose}> {/* by the browser, which does not ask twice */}
             <div class="dialog-body">
                 <header><h2 id={id}><bdi>{visibleName(title.length > TITLE ? `${title.slice(0, TITLE)}…` : title)}</bdi></h2><Button kind="quiet" icon="cross" label={t.common.close} onClick={onClose} /></header>
                 <div class="dialog-content" tabIndex={-1}>{children}</div>
+                {isAsked && <p class="note dialog-asked" role="status">{t.common.discard}</p>}
                 {actions && <footer>{actions}</footer>}
             </div>
             <Toasts />

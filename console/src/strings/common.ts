@@ -15,6 +15,7 @@ export const common = {
     goTo: (view: string) => `Go to ${view}`,
     close: 'Close',
     cancel: 'Cancel',
+    discard: 'Press Escape once more to discard what you have filled in.',
     retry: 'Try again',
     loading: 'Loading…',
     waiting: (count: number) => (count === 1 ? '1 waiting' : `${count} waiting`),
