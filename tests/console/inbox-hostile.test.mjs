@@ -143,6 +143,25 @@ test('a second key that leads nowhere for somebody approves nothing', { skip }, 
     await page.done();
 });
 
+test('a browser that cannot notify has a silent bell, and an inbox that goes on', { skip }, async () => {
+    const page = await open('ben');
+
+    await page.addInitScript(() => {
+        window.Notification = class { static permission = 'granted'; constructor() { throw new TypeError('Illegal constructor. Use ServiceWorkerRegistration.showNotification() instead.'); } };
+        localStorage.setItem('moot-preferences', JSON.stringify({ notifications: true }));
+        Object.defineProperty(document, 'hasFocus', { value: () => false });
+    });
+    await page.reload();
+    const bell = page.getByRole('button', { name: /Notify me/ });
+    await bell.waitFor();
+    await page.waitForResponse('**/inbox');
+    await propose(gateway, 'android', { n: 1 });
+    await page.getByRole('link', { name: /android/ }).waitFor();
+    await page.waitForFunction(() => document.querySelector('button[aria-label^="Notify"]').getAttribute('aria-pressed') === 'false');
+    assert.equal(await page.getByText('This may be out of date.').count(), 0);
+    await page.done();
+});
+
 test('a notification is short, and exact', { skip }, async () => {
     const page = await open('ben');
 

@@ -38,9 +38,19 @@ export function notifyOf(items: readonly Item[]): void {
     }
 }
 
+// Some browsers have notifications for service workers alone (Chrome on Android), which shows when one is made.
+function made(title: string, options: NotificationOptions): Notification | null {
+    try {
+        return new Notification(title, options);
+    } catch {
+        prefer({ notifications: false });
+        return null;
+    }
+}
+
 function tell(title: string, body: string, tag: string, href: string): void {
-    const told = new Notification(title, { body, tag });
-    told.onclick = () => {
+    const told = made(title, { body, tag });
+    if (told) told.onclick = () => {
         window.focus();
         go(href);
         told.close();
