@@ -86,6 +86,27 @@ test('of two who decide at once one is too late, and is told what the other did'
     await Promise.all([ann, ben, ...pages].map((page) => page.done()));
 });
 
+test('who edits before the tool is known waits for its form', { skip }, async () => {
+    const page = await open('ann');
+    let letGo;
+    const held = new Promise((resolve) => { letGo = resolve; });
+
+    await page.route('**/topics/lobby/participants', async (route) => { await held; await route.continue(); });
+    await propose(gateway, 'write_file', { path: '/srv/early.md', text: 'Hello' });
+    await entry(page, '/srv/early.md').click();
+    await button(page, 'Edit').waitFor();
+    await page.keyboard.press('e');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Asking its owner…').waitFor();
+    await page.axe();
+    letGo();
+    await dialog.getByLabel('path').fill('/srv/later.md');
+    await dialog.getByText('Where to').waitFor();
+    assert.equal(await dialog.getByText('does not say what the tool takes').count(), 0);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.done();
+});
+
 test('what is edited fits the schema, is shown as a difference, and runs so', { skip }, async () => {
     const item = await propose(gateway, 'write_file', { path: '/srv/edit.md', text: 'Hello', lines: 3 });
     const page = await open('ann', item);

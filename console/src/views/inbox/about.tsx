@@ -16,18 +16,15 @@ import { wasAgreed, type Decision } from '../../state/inbox';
 import { visible } from '../../state/visible';
 import { t } from '../../strings';
 import { whoOf } from './ending';
-import type { Facts, Past } from './facts';
+import { isAsking, type Facts, type Past } from './facts';
 import type { Pin, Tool } from './tools';
 
 export function About({ facts }: { facts: Facts }) {
-    const { tool, participants } = facts;
     if (facts.call.method !== 'tools/call') return null;
     return (
         <section class="inbox-part">
             <h3>{t.inbox.about}</h3>
-            {tool.isLoading || participants.isLoading && !participants.value
-                ? <p class="quiet" role="status">{t.inbox.aboutLoading}</p>
-                : <Known tool={tool.value} />}
+            {isAsking(facts) ? <p class="quiet" role="status">{t.inbox.aboutLoading}</p> : <Known tool={facts.tool.value} />}
         </section>
     );
 }

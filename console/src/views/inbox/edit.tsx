@@ -7,14 +7,14 @@ import type { Json } from '../../net/types';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { Diff } from '../../parts/diff';
-import { ErrorNote, Note } from '../../parts/notes';
+import { ErrorNote, Note, Skeleton } from '../../parts/notes';
 import { SchemaForm } from '../../parts/schema-form';
 import { useAct } from '../../state/act';
 import { isSame } from '../../state/diff';
 import { hasUnseen } from '../../state/exact';
 import { validate } from '../../state/schema';
 import { t } from '../../strings';
-import { schemaOf, type Facts } from './facts';
+import { isAsking, schemaOf, type Facts } from './facts';
 
 interface EditDialogProps {
     facts: Facts;
@@ -22,7 +22,22 @@ interface EditDialogProps {
     onClose: () => void;
 }
 
-export function EditDialog({ facts, onDone, onClose }: EditDialogProps) {
+export function EditDialog(props: EditDialogProps) {
+    const { facts, onClose } = props;
+    const [isKnown, setKnown] = useState(false); // once it is, the form stays as it is
+    const title = t.inbox.editTitle(facts.call.tool ?? facts.call.method);
+
+    if (!isKnown && !isAsking(facts)) setKnown(true);
+    if (isKnown) return <EditForm title={title} {...props} />;
+    return (
+        <Dialog title={title} isWide onClose={onClose} actions={<Button onClick={onClose}>{t.common.cancel}</Button>}>
+            <p class="quiet" role="status">{t.inbox.aboutLoading}</p>
+            <Skeleton />
+        </Dialog>
+    );
+}
+
+function EditForm({ title, facts, onDone, onClose }: EditDialogProps & { title: string }) {
     const [proposed] = useState<Json>(facts.call.args ?? {}); // as it was when the dialog was opened
     const [schema] = useState(schemaOf(facts.tool.value));
     const [value, setValue] = useState<Json>(proposed);
@@ -33,7 +48,7 @@ export function EditDialog({ facts, onDone, onClose }: EditDialogProps) {
     const isReady = isReadable && !problems.length && isChanged;
 
     return (
-        <Dialog title={t.inbox.editTitle(facts.call.tool ?? facts.call.method)} isWide onClose={onClose} actions={<>
+        <Dialog title={title} isWide onClose={onClose} actions={<>
             {!isReadable || problems.length ? <p class="note error grow" role="status">{isReadable ? t.inbox.mend : t.inbox.notReadable}</p> : null}
             <Button onClick={onClose}>{t.common.cancel}</Button>
             <Button kind="primary" icon="check" isBusy={act.isBusy} isDisabled={!isReady} onClick={() => act.run(() => onDone(value))}>{t.inbox.approveEdited}</Button>

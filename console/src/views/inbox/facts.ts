@@ -52,6 +52,11 @@ export function schemaOf(tool: Tool | 'unlisted' | null | undefined): Json | und
     return isObject(schema) ? schema : undefined;
 }
 
+// Its owner is still asked, for the first time.
+export function isAsking({ tool, participants }: Facts): boolean {
+    return [tool, participants].some((one) => one.isLoading && one.value === undefined);
+}
+
 // `to`: who is to run it, where the proposal does not say.
 export function useFacts(listed: Item, to: string): Facts {
     const key = keyOf(listed);
