@@ -90,6 +90,13 @@ test('a rule is made of a call, as narrow as a person chooses', { skip }, async 
     await page.getByRole('button', { name: 'What would it have done?' }).click();
     await page.getByText('a person turned down or changed. Make it narrower.').waitFor();
     await page.getByLabel('lines').selectOption('a number from … to …');
+    await page.getByLabel('From', { exact: true }).fill('');
+    await page.getByText('A number, as 10 or 0.5.').waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Approve and add the rule' }).isDisabled());
+    assert.ok(await page.getByRole('button', { name: 'What would it have done?' }).isDisabled());
+    await page.keyboard.type('-1.5');
+    assert.equal(await page.getByLabel('From', { exact: true }).inputValue(), '-1.5');
+    await page.getByLabel('From', { exact: true }).fill('2');
     await page.getByLabel('To', { exact: true }).fill('40');
     await page.getByLabel('At most so often').fill('many');
     await page.getByText('A whole number from 1 to 10000.').waitFor();

@@ -9,7 +9,7 @@ export type Width = 'exactly' | 'under' | 'between' | 'either' | 'text';
 
 export interface Pick {
     width: Width;
-    least?: number; // of between
+    least?: number; // of between; NaN while what is typed is none
     most?: number;
 }
 
@@ -94,6 +94,15 @@ export function partsOf(args: Json | undefined): Part[] | null {
 export function rangeOf(value: number, pick: Pick): [number, number] {
     const { least = value, most = value } = pick;
     return [Math.min(least, most), Math.max(least, most)];
+}
+
+export function isRange({ width, least = 0, most = 0 }: Pick): boolean {
+    return width !== 'between' || Number.isFinite(least) && Number.isFinite(most);
+}
+
+// NaN where it is no number.
+export function numberIn(text: string): number {
+    return text.trim() === '' ? NaN : Number(text);
 }
 
 function shapeOf(value: Json, pick: Pick): JsonObject {

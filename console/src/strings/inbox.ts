@@ -203,6 +203,7 @@ export const inbox = {
     ruleText: (bytes: number) => `whatever it says, up to ${bytes} bytes`,
     least: 'From',
     most: 'To',
+    rangeBad: 'A number, as 10 or 0.5.',
     budget: 'At most so often in an hour',
     budgetBad: 'A whole number from 1 to 10000.',
     lasts: 'For how long',

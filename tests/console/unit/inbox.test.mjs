@@ -223,6 +223,8 @@ test('a rule of one call is exactly that call, and wider only where it was chose
     assert.deepEqual(shape.shapesOf(args, new Map()), { path: { exactly: '/srv/app/notes/a-1.md' }, lines: { exactly: 2 }, isNew: { exactly: true },
         message: { exactly: 'hi' }, deep: { members: { to: { exactly: ['x', 1] } } } });
     const wide = shape.shapesOf(args, new Map([['/path', { width: 'under' }], ['/lines', { width: 'between', least: 9, most: 1 }], ['/isNew', { width: 'either' }], ['/message', { width: 'text' }]]));
+    assert.deepEqual(['', ' ', 'x', '1e', '-', '1e999', ' -1.5 '].map((text) => shape.isRange({ width: 'between', least: shape.numberIn(text) })), [false, false, false, false, false, false, true]);
+    assert.ok(shape.isRange({ width: 'between' }) && shape.isRange({ width: 'exactly', least: NaN }));
     assert.deepEqual(wide.path, { under: '/srv/app/notes', characters: 'a-z 0-9 . -', max_bytes: 64, depth: 1, endings: ['.md'] });
     assert.deepEqual([wide.lines, wide.isNew, wide.message], [{ between: [1, 9], whole: true }, { boolean: true }, { text: true, max_bytes: 200 }]);
 });

@@ -15,7 +15,7 @@ import { ErrorNote, Note } from '../../parts/notes';
 import { toast } from '../../parts/toast';
 import type { Proposal } from '../../state/inbox';
 import { readable } from '../../state/pointer';
-import { directoryOf, partsOf, shapesOf, type Part, type Pick, type Picks, type Width } from '../../state/rule-shape';
+import { directoryOf, isRange, numberIn, partsOf, shapesOf, type Part, type Pick, type Picks, type Width } from '../../state/rule-shape';
 import { DAY_MS, isGoodBudget } from '../../state/rules';
 import { serverNow } from '../../state/time';
 import { visible } from '../../state/visible';
@@ -50,6 +50,7 @@ export function RuleDialog({ facts, item, to, ended, onClose }: RuleDialogProps)
     const suggested = useSuggested(facts, item.proposer);
     const isLate = ended !== null && !step.isBusy && !step.isApproved;
     const none = isLate ? t.inbox.ends['gone']?.('') ?? '' : whyNone(facts, parts);
+    const isWhole = [...picks.values()].every(isRange);
     const isUsed = facts.participants.value?.some((one) => one.capabilities.includes('rule/use')) ?? true;
     const submit = async (add: () => Promise<void>) => {
         if (step.isBusy || isLate) return;
@@ -69,7 +70,7 @@ export function RuleDialog({ facts, item, to, ended, onClose }: RuleDialogProps)
     return (
         <Dialog title={t.inbox.ruleTitle} isWide onClose={onClose} actions={<>
             <Button onClick={onClose}>{t.common.cancel}</Button>
-            <Button kind="primary" icon="rules" isBusy={step.isBusy} isDisabled={none !== null || !isGoodBudget(budget)}
+            <Button kind="primary" icon="rules" isBusy={step.isBusy} isDisabled={none !== null || !isGoodBudget(budget) || !isWhole}
                 onClick={() => void submit(() => addRule(item.topic, ruleOf(facts, item, picks, Number(budget), Number(days))))}>
                 {step.isApproved ? t.inbox.ruleOnly : t.inbox.ruleAdd}
             </Button>
@@ -85,7 +86,7 @@ export function RuleDialog({ facts, item, to, ended, onClose }: RuleDialogProps)
                         <TextField label={t.inbox.budget} value={budget} onInput={setBudget} error={isGoodBudget(budget) ? undefined : t.inbox.budgetBad} />
                         <SelectField label={t.inbox.lasts} value={days} onInput={setDays} choices={Object.entries(t.inbox.lastsTimes).map(([value, title]) => ({ value, title }))} />
                     </div>
-                    <DryRun key={JSON.stringify([...picks])} topic={item.topic} rule={() => ruleOf(facts, item, picks, Number(budget), Number(days))} />
+                    <DryRun key={JSON.stringify([...picks])} topic={item.topic} isDisabled={!isWhole} rule={() => ruleOf(facts, item, picks, Number(budget), Number(days))} />
                 </>
             )}
             {!isUsed && <p class="quiet">{t.inbox.ruleNoUser}</p>}
@@ -107,7 +108,7 @@ function ruleOf({ call }: Facts, item: Proposal, picks: Picks, budget: number, d
 interface Tried { covered: number; false_approvals: number; undecided: number }
 
 // What the rule would have let through of what the record has; asked for again when it is changed.
-function DryRun({ topic, rule }: { topic: string; rule: () => JsonObject }) {
+function DryRun({ topic, isDisabled, rule }: { topic: string; isDisabled: boolean; rule: () => JsonObject }) {
     const [state, setState] = useState<{ isBusy: boolean; tried?: Tried; error?: string }>({ isBusy: false });
     const test = async () => {
         setState({ isBusy: true });
@@ -120,7 +121,7 @@ function DryRun({ topic, rule }: { topic: string; rule: () => JsonObject }) {
 
     return (
         <div class="inbox-dry" role="status">
-            <Button icon="play" isBusy={state.isBusy} onClick={() => void test()}>{t.inbox.ruleDry}</Button>
+            <Button icon="play" isBusy={state.isBusy} isDisabled={isDisabled} onClick={() => void test()}>{t.inbox.ruleDry}</Button>
             {state.error && <ErrorNote error={state.error} />}
             {state.tried && <p class={state.tried.false_approvals ? 'note error' : 'quiet'}>{triedWords(state.tried)}</p>}
         </div>
@@ -169,11 +170,16 @@ function wordsOf(value: Json, width: Width): string {
 }
 
 function Range({ value, pick, onPick }: { value: number; pick: Pick; onPick: (pick: Pick) => void }) {
-    const read = (text: string) => (text.trim() === '' || Number.isNaN(Number(text)) ? value : Number(text));
     return (
         <span class="inbox-range">
-            <TextField label={t.inbox.least} type="number" value={String(pick.least ?? value)} onInput={(text) => onPick({ ...pick, least: read(text) })} />
-            <TextField label={t.inbox.most} type="number" value={String(pick.most ?? value)} onInput={(text) => onPick({ ...pick, most: read(text) })} />
+            <Bound label={t.inbox.least} value={pick.least ?? value} onInput={(least) => onPick({ ...pick, least })} />
+            <Bound label={t.inbox.most} value={pick.most ?? value} onInput={(most) => onPick({ ...pick, most })} />
         </span>
     );
+}
+
+// What is typed stays as it is, also while it is no number.
+function Bound({ label, value, onInput }: { label: string; value: number; onInput: (value: number) => void }) {
+    const [text, setText] = useState(String(value));
+    return <TextField label={label} isCode value={text} error={Number.isFinite(value) ? undefined : t.inbox.rangeBad} onInput={(next) => { setText(next); onInput(numberIn(next)); }} />;
 }
