@@ -5,8 +5,9 @@ import { after, before, test } from 'node:test';
 
 import { announced, answered, call, offering } from '../e2e/authorization.mjs';
 import { changesIn, expect } from '../e2e/gateway.mjs';
+import { until } from '../e2e/processes.mjs';
 import { skip, startBrowser } from './browser.mjs';
-import { button, details, entry, isOver, opener, propose, startRoom } from './inbox-room.mjs';
+import { button, details, entry, isOver, opener, post, propose, startRoom } from './inbox-room.mjs';
 
 let caller, gateway, open;
 
@@ -111,6 +112,38 @@ test('who approves a proposal is not asked once more, and enters the room only f
     await isOver(page, 'It was answered after');
     await expect(caller, (json) => changesIn(json).some((one) => one.event === 'leave' && one.id === 'ann'));
     await page.done();
+});
+
+test('what is known of the tool and of the past is asked for again, and a tool that changes is read again', { skip }, async () => {
+    const root = await open('root');
+    let change = (tool) => tool;
+
+    await root.addInitScript(() => {
+        const real = globalThis.setInterval;
+        globalThis.setInterval = (run, ms, ...args) => real(run, ms === 30_000 ? 500 : ms, ...args);
+    });
+    await root.route('**/admin/servers/tool/tools', async (route) => {
+        const answer = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...answer, tools: answer.tools.map(change) } });
+    });
+    const [first, second] = await Promise.all(['one', 'two'].map((target) => propose(gateway, 'who', { target }, { topic: 'room', to: ['tool'] })));
+    await root.goto(`/console/inbox?topic=room&id=${first.id}`);
+    await details(root).getByText('as pinned').waitFor();
+    await details(root).getByText(/of the last \d+ went through|Nothing was decided/).waitFor();
+    const sum = await details(root).getByText(/of the last \d+ went through|Nothing was decided/).innerText();
+    await post(gateway, 'ann', 'room', 'mcp/reject', { correlation_id: second.id });
+    await until(async () => await details(root).getByText(/of the last \d+ went through/).innerText() !== sum, 'the past is told anew');
+    await button(root, 'Approve').first().waitFor();
+    change = (tool) => ({ ...tool, verdict: 'changed', item: { ...tool.item, description: 'Says something else.' } });
+    await details(root).getByText('What is told of the tool has changed since you opened this.').waitFor();
+    await details(root).getByText('changed since it was pinned').waitFor();
+    await details(root).getByText('Says something else.').waitFor();
+    assert.equal(await button(root, 'Approve').count(), 0);
+    await root.keyboard.press('a');
+    await root.axe();
+    await button(root, 'I have read it again').click();
+    await button(root, 'Approve').first().waitFor();
+    await root.done();
 });
 
 test('administrators see whether a tool was reviewed; one that came later is held', { skip }, async () => {

@@ -78,6 +78,7 @@ export const inbox = {
     whole: 'arguments',
     others: 'Sent along with them',
     isOther: 'This has changed since you opened it. Read it again before you decide.',
+    toolIsOther: 'What is told of the tool has changed since you opened this. Read it again before you decide.',
     readAgain: 'I have read it again',
 
     about: 'The tool',

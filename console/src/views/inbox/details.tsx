@@ -42,7 +42,8 @@ export function InboxDetails({ item: listed, ended, onClose }: InboxDetailsProps
     const { item, call } = facts;
     const why = useMemo(() => whyNot(facts.call, facts.isWhole), [facts.call, facts.isWhole]);
     const reading = useReading(facts);
-    const isBlocked = why !== null || reading.isOther;
+    const tool = useToolReading(facts);
+    const isBlocked = why !== null || reading.isOther || tool.isOther;
 
     return (
         <Details title={<span class="code"><Name>{call.tool ?? call.method}</Name></span>} onClose={onClose}
@@ -50,6 +51,7 @@ export function InboxDetails({ item: listed, ended, onClose }: InboxDetailsProps
             {ended && <EndingNote ended={ended} />}
             {!ended && why && <Note tone="danger">{why}{call.contradiction !== null && <> <bdi class="code">{visible(call.contradiction)}</bdi></>}</Note>}
             {!ended && reading.isOther && <Note tone="danger" action={<Button onClick={reading.see}>{t.inbox.readAgain}</Button>}>{t.inbox.isOther}</Note>}
+            {!ended && tool.isOther && <Note tone="danger" action={<Button onClick={tool.see}>{t.inbox.readAgain}</Button>}>{t.inbox.toolIsOther}</Note>}
             <Who facts={facts} to={to} setTo={setTo} isOver={ended !== null} />
             {ended?.edited !== undefined && <section class="inbox-part"><h3>{t.inbox.yourChanges}</h3><Diff before={call.args} after={ended.edited} /></section>}
             <Arguments facts={facts} isAll={reading.isAll} isOver={ended !== null} />
@@ -88,6 +90,16 @@ function useReading({ item, call, isWhole }: Facts): Reading {
 
     if (seen === null && now !== null) setSeen(now);
     return { isOther: seen !== null && now !== null && seen !== now, see: () => setSeen(now), isAll: isShort || all === now, showAll: () => setAll(now) };
+}
+
+// What its owner tells of the tool, and whether that was reviewed, may change meanwhile as well.
+function useToolReading({ tool: { value }, owners: [owner] }: Facts): Pick<Reading, 'isOther' | 'see'> {
+    const told = useMemo(() => (value ? JSON.stringify(value === 'unlisted' ? value : [value.about, value.pin?.state]) : null), [value]);
+    const [seen, setSeen] = useState<{ owner: string | undefined; told: string } | null>(null);
+    const see = () => { if (told !== null) setSeen({ owner, told }); };
+
+    if (told !== null && seen?.owner !== owner) see();
+    return { isOther: told !== null && seen !== null && seen.owner === owner && seen.told !== told, see };
 }
 
 // --- who asks, what runs where ---

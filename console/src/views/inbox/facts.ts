@@ -11,6 +11,8 @@ import { useLoad, type Loaded } from '../../state/load';
 import { validate, type SchemaProblem } from '../../state/schema';
 import { toolOf, type Tool } from './tools';
 
+const AGAIN_MS = 30_000; // somebody may read for a while
+
 export interface Past {
     decisions: Decision[];
     complete: boolean;
@@ -70,8 +72,8 @@ export function useFacts(listed: Item, to: string): Facts {
     // The owner is asked where somebody may decide: a room need not hear of those who only watch.
     const isThere = listed.may.length > 0 && (participants.value?.some((one) => one.id === owner) ?? false);
     const tool = useLoad(() => (isThere && call.tool && call.method === 'tools/call' ? toolOf(item.topic, owner, call.tool) : Promise.resolve(null)),
-        [key, owner, call.tool, isThere]);
-    const past = useLoad((signal) => pastOf(item, call, signal), [key, call.tool]);
+        [key, owner, call.tool, isThere], { everyMs: AGAIN_MS });
+    const past = useLoad((signal) => pastOf(item, call, signal), [key, call.tool], { everyMs: AGAIN_MS });
     const schema = schemaOf(tool.value);
     const problems = useMemo(() => (schema && call.args !== undefined && !rawNumbers(call.args).length ? validate(schema, call.args) : []), [schema, call]);
 

@@ -23,6 +23,7 @@ export interface Tool {
 }
 
 const KEPT_MS = 120_000;
+const PINS_KEPT_MS = 5000; // the gateway is asked, and no room hears of it
 const ANSWER_MS = 4000;
 const PAGES = 10;
 
@@ -34,8 +35,12 @@ export function toolsOf(topic: string, owner: string): Promise<Tool[] | null> {
     const known = kept.get(key);
     if (known && known.until > Date.now()) return known.tools;
     const tools = findTools(topic, owner).catch(() => null);
-    kept.set(key, { until: Date.now() + KEPT_MS, tools });
-    void tools.then((found) => { if (!found) kept.delete(key); });
+    const keep = (ms: number) => kept.set(key, { until: Date.now() + ms, tools });
+    keep(KEPT_MS);
+    void tools.then((found) => {
+        if (!found) kept.delete(key);
+        else if (found.some((tool) => tool.pin)) keep(PINS_KEPT_MS);
+    });
     return tools;
 }
 
