@@ -118,6 +118,26 @@ test('what would run is shown in full, and what is long before it can be approve
     await page.done();
 });
 
+test('what was decided is not counted, and waits again where it was not', { skip }, async () => {
+    const page = await open('eva');
+    const item = (await propose(gateway, 'counted', {})).id;
+    let items = null; // what the list is held at
+
+    await page.route('**/inbox', async (route) => {
+        const answer = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...answer, items: items ??= answer.items.filter(({ id }) => id === item) } });
+    });
+    await page.goto(`/console/inbox?topic=lobby&id=${item}`);
+    await page.getByRole('link', { name: 'Inbox 1 waiting' }).waitFor();
+    await page.keyboard.press('r');
+    await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
+    await isOver(page, 'You rejected it.');
+    assert.equal(await page.getByRole('link', { name: /Inbox/ }).innerText(), 'Inbox', 'at once, though it is still listed');
+    await button(page, 'Approve').first().waitFor(); // after a while the list is believed
+    await page.getByRole('link', { name: 'Inbox 1 waiting' }).waitFor();
+    await page.done();
+});
+
 test('a key that is held down decides once', { skip }, async () => {
     const page = await open('ann', await propose(gateway, 'held', {}));
 

@@ -12,7 +12,7 @@ import { toast } from '../parts/toast';
 import type { ListHandle } from '../parts/virtual-list';
 import { go, hrefOf, type Route } from '../router';
 import { useCell } from '../state/cell';
-import { isForMe, isShown, keyOf, keyOfRef, refIn, refOf, type Filter, type Item, type Ref, type Show } from '../state/inbox';
+import { isShown, keyOf, keyOfRef, refIn, refOf, type Filter, type Item, type Ref, type Show } from '../state/inbox';
 import { useShortcuts } from '../state/keys';
 import { preferences } from '../state/preferences';
 import { t } from '../strings';
@@ -21,7 +21,7 @@ import { endings, type Ended } from './inbox/endings';
 import { InboxList, type Row } from './inbox/list';
 import { canNotify, isNotifying, setNotifying } from './inbox/notify';
 import { useSteps } from './inbox/steps';
-import { inbox, look } from './inbox/watch';
+import { inbox, look, waitingIn } from './inbox/watch';
 
 const SHOWS: Show[] = ['decide', 'mine', 'all'];
 
@@ -57,7 +57,7 @@ export function InboxView({ route }: { route: Route }) {
     const open = (item: Item | null) => go(addressOf(filter, item && refOf(item)), 'replace');
     const close = () => open(null);
     const step = useSteps(rows, current, handle, open);
-    const count = now.items.filter((item) => isForMe(item) && !ended.has(keyOf(item))).length;
+    const count = waitingIn(now.items, ended);
 
     useShortcuts({
         j: { does: t.inbox.next, run: () => step(1) },

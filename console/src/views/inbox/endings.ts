@@ -31,7 +31,7 @@ export interface Ended extends Ending {
 
 const MOST = 50;
 
-export const endings = cell<Map<string, Ended>>(new Map());
+export const endings = cell<ReadonlyMap<string, Ended>>(new Map());
 
 export function note(item: Item, ending: Ending): void {
     const next = new Map(endings.get());

@@ -11,7 +11,7 @@ import { isForMe, isOver, keyOf, sorted, type Decision, type Item } from '../../
 import { mark } from '../../state/marks';
 import { noteServerTime, serverNow } from '../../state/time';
 import { notifyOf } from './notify';
-import { endings, note, type Ending } from './endings';
+import { endings, note, type Ended, type Ending } from './endings';
 
 export interface Inbox {
     items: readonly Item[]; // what runs out first stands first
@@ -68,7 +68,7 @@ function take(items: Item[], leftOff: number): void {
 
     forget(items);
     inbox.set({ items: sorted(items.map((item) => kept(known.get(keyOf(item)), item))), leftOff, isLoaded: true, error: null });
-    mark('inbox', items.filter(isForMe).length);
+    count();
     if (before.isLoaded) notifyOf(items.filter((item) => !known.has(keyOf(item)) && isForMe(item)));
     if (gone.length && !leftOff) void tellEndings(gone.slice(0, TOLD));
 }
@@ -80,8 +80,18 @@ function kept(before: Item | undefined, now: Item): Item {
 
 // What was taken for decided, and is not. That what was decided just now is still listed means nothing.
 function forget(items: readonly Item[]): void {
-    for (const item of items)
-        if (Date.now() - (endings.get().get(keyOf(item))?.notedAt ?? Date.now()) > HERE_MS * 2) endings.get().delete(keyOf(item));
+    const listed = new Set(items.map(keyOf));
+    const over = [...endings.get()].filter(([key, { notedAt }]) => !listed.has(key) || Date.now() - notedAt <= HERE_MS * 2);
+    if (over.length < endings.get().size) endings.set(new Map(over));
+}
+
+// What one is asked to decide, and has not.
+export function waitingIn(items: readonly Item[], ended: ReadonlyMap<string, Ended>): number {
+    return items.filter((item) => isForMe(item) && !ended.has(keyOf(item))).length;
+}
+
+function count(): void {
+    mark('inbox', waitingIn(inbox.get().items, endings.get()));
 }
 
 // What became of those that others decided, or nobody.
@@ -130,6 +140,7 @@ function onSeen(): void {
 
 export function startInbox(): () => void {
     let view = route.get().view;
+    const uncount = endings.subscribe(count);
     const unsubscribe = route.subscribe(() => {
         if (route.get().view !== view && route.get().view === 'inbox') void look();
         view = route.get().view;
@@ -145,6 +156,7 @@ export function startInbox(): () => void {
         isRunning = false;
         clearTimeout(timer);
         unsubscribe();
+        uncount();
         document.removeEventListener('visibilitychange', onSeen);
         mark('inbox', 0);
     };
