@@ -199,7 +199,7 @@ export function sorted(items: readonly Item[]): Item[] {
 const PREVIEW = 160;
 
 // Arguments in a line: path="/tmp/x" mode="w".
-export function previewOf(args: Json | undefined): string {
+export function argumentsLine(args: Json | undefined): string {
     if (!isObject(args)) return args === undefined ? '' : visible(JSON.stringify(args).slice(0, PREVIEW));
     let line = '';
     for (const [name, value] of Object.entries(args)) {

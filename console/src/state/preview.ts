@@ -3,6 +3,8 @@
 import { isObject, type Json, type JsonObject } from '../net/types';
 import { errorOf } from './calls';
 
+export { sizeOf } from './sizes';
+
 // `path: "/tmp/x", force: true`; the members of an object without its braces.
 export function previewOf(value: Json | undefined, most = 160): string {
     if (value === undefined) return '';
@@ -53,9 +55,4 @@ export function resultPreview(payload: JsonObject, most = 160): string {
 
 export function bytesOf(base64: string): number {
     return Math.max(0, Math.floor(base64.length * 3 / 4) - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0));
-}
-
-export function sizeOf(bytes: number): string {
-    if (bytes < 1024) return `${bytes} B`;
-    return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 }

@@ -159,9 +159,9 @@ test('how much there is to read is counted on all levels', () => {
 });
 
 test('arguments in a line are short, and say what nobody would see', () => {
-    assert.equal(inbox.previewOf({ path: '/x', n: 1 }), 'path="/x"  n=1');
-    assert.equal(inbox.previewOf({ a: 'x\u202ey' }), 'a="x⟨U+202E⟩y"');
-    assert.ok(inbox.previewOf({ a: 'x'.repeat(1e6), b: 1 }).length <= 200);
+    assert.equal(inbox.argumentsLine({ path: '/x', n: 1 }), 'path="/x"  n=1');
+    assert.equal(inbox.argumentsLine({ a: 'x\u202ey' }), 'a="x⟨U+202E⟩y"');
+    assert.ok(inbox.argumentsLine({ a: 'x'.repeat(1e6), b: 1 }).length <= 200);
 });
 
 test('numbers are compared by their value, whatever their spelling', () => {

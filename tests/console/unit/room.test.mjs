@@ -128,7 +128,7 @@ test('values are short lines, and only what is shown of them is looked at', () =
     assert.equal(resultPreview({ result: { tools: [] } }), 'tools: []');
     assert.equal(resultPreview({}), '');
     assert.deepEqual([bytesOf('AAAA'), bytesOf('AAA='), bytesOf('AA=='), bytesOf('')], [3, 2, 1, 0]);
-    assert.deepEqual([sizeOf(10), sizeOf(2048), sizeOf(3 << 20)], ['10 B', '2.0 KiB', '3.0 MiB']);
+    assert.deepEqual([sizeOf(10), sizeOf(2048), sizeOf(3 << 20)], ['10 B', '2 KiB', '3 MiB']);
 });
 
 test('rights in a few words: all, some, or nothing of it', () => {

@@ -6,7 +6,7 @@ import { Avatar, Badge, Name } from '../../parts/badge';
 import { Icon } from '../../parts/icon';
 import { Time } from '../../parts/time';
 import { VirtualList, type ListHandle } from '../../parts/virtual-list';
-import { askerOf, callOf, keyOf, previewOf, type Item } from '../../state/inbox';
+import { argumentsLine, askerOf, callOf, keyOf, type Item } from '../../state/inbox';
 import { byServer, useNow } from '../../state/time';
 import { t } from '../../strings';
 import { stateOf, toneOf } from './ending';
@@ -59,7 +59,7 @@ function Entry({ item, ended, isCurrent, href }: { item: Item; ended: Ended | nu
                     <span class="inbox-topic quiet"><Icon name="room" /><Name>{item.topic}</Name></span>
                 </span>
             </span>
-            {call.args !== undefined && <span class="inbox-args code quiet"><bdi>{previewOf(call.args)}</bdi></span>}
+            {call.args !== undefined && <span class="inbox-args code quiet"><bdi>{argumentsLine(call.args)}</bdi></span>}
         </a>
     );
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Desktop notifications, for those who want them: of what came while the page was not looked at.
 import { go, hrefOf } from '../../router';
-import { askerOf, callOf, keyOf, previewOf, refOf, type Item } from '../../state/inbox';
+import { argumentsLine, askerOf, callOf, keyOf, refOf, type Item } from '../../state/inbox';
 import { prefer, preferences } from '../../state/preferences';
 import { visibleName } from '../../state/visible';
 import { t } from '../../strings';
@@ -34,7 +34,7 @@ export function notifyOf(items: readonly Item[]): void {
     if (items.length > AT_ONCE) return tell(t.inbox.notifyMany(items.length), '', 'many', hrefOf('inbox'));
     for (const item of items) {
         const call = callOf(item);
-        tell(t.inbox.notifyOne(short(askerOf(item)), short(call.tool ?? call.method), short(item.topic)), previewOf(call.args), keyOf(item), hrefOf('inbox', null, refOf(item)));
+        tell(t.inbox.notifyOne(short(askerOf(item)), short(call.tool ?? call.method), short(item.topic)), argumentsLine(call.args), keyOf(item), hrefOf('inbox', null, refOf(item)));
     }
 }
 
