@@ -76,6 +76,7 @@ test('of two who decide at once one is too late, and is told what the other did'
     await ben.unroute('**/inbox');
     const pages = await Promise.all([open('ann', both, { allow: [/status of 409/] }), open('ben', both, { allow: [/status of 409/] })]);
     let letGo;
+    await Promise.all(pages.map((page) => button(page, 'Approve').first().waitFor()));
     const held = new Promise((resolve) => { letGo = resolve; }); // neither hears of the other before the click
     await Promise.all(pages.map((page) => page.route('**/inbox', async (route) => { await held; await route.continue(); })));
     await Promise.all(pages.map((page) => button(page, 'Approve').first().click()));
