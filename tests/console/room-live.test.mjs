@@ -205,6 +205,7 @@ const EVIL = [
     '![image](https://tracker.example/pixel.png) \u202Egnp.exe\u202C \u2066hidden\u2069 \u200B\u200D',
     `${'['.repeat(5000)}${'*'.repeat(5000)}${'> '.repeat(2000)}`,
     'W'.repeat(200_000),
+    'https://a'.repeat(20_000),
     `\`\`\`\n${'line\n'.repeat(20_000)}`,
     'Z̷̢̛̗̙̈́͊͝a̵̡̛͖̎l̸̨̛̠̈́̍g̶̢̛̗̈́o̷̢̧̢̧̢̧̢̧̢̧̢̧'.repeat(200),
 ];
@@ -231,7 +232,7 @@ test('hostile names, texts and results are shown and never run', { skip }, async
     say('participant/status', { status: EVIL[0] });
     const call = say('mcp/request:tools/call:read_file', { method: 'tools/call', params: { name: 'delete_everything', arguments: JSON.parse(`{"__proto__":{"polluted":1},"html":${JSON.stringify(EVIL[0])}}`) } }, { id: '"><b>', ts: '9999-12-31T23:59:59Z' });
     say('mcp/response:tools/call:read_file', { result: { content: [
-        { type: 'text', text: EVIL[0] }, { type: 'image', mimeType: 'image/svg+xml', data: SVG }, { type: 'image', mimeType: 'image/png', data: '"><script>' },
+        { type: 'text', text: EVIL[0] }, { type: 'image', mimeType: 'image/svg+xml', data: SVG }, { type: 'image', mimeType: 'image/png', data: '"><script>' }, { type: 'image', mimeType: 'image/png', data: `A${' '.repeat(60_000)}!` },
         { type: 'image', mimeType: 'image/png', data: PIXEL.slice(0, 40) }, { type: 'image', mimeType: 'text/html', data: SVG },
         { type: 'resource_link', uri: 'javascript:window.hacked=10', name: EVIL[2] }, { type: 'resource', resource: { uri: 'data:text/html,x', text: EVIL[0] } },
         { type: 'audio', mimeType: EVIL[0], data: 'AAAA' }, null, 7, [[]], { type: EVIL[0] },

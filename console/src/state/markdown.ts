@@ -219,11 +219,16 @@ class InlineReader {
             { kind: 'link', href: href ?? '', children: inlinesOf(parts?.[1] ?? '', DEPTH_MAX) }, this.#at + (parts?.[0].length ?? 0));
     }
 
+    // What seems to be an address and is none is text as a whole: it is looked at once.
     #autolink(): boolean {
         if (this.text[this.#at] !== 'h' || this.depth >= DEPTH_MAX) return false;
         AUTOLINK.lastIndex = this.#at;
         const found = AUTOLINK.exec(this.text)?.[0];
-        const href = found && found.length <= LINK_MAX ? safeHref(found) : null;
-        return Boolean(found && href) && this.#put({ kind: 'link', href: href ?? '', children: [{ kind: 'text', text: found ?? '' }] }, this.#at + (found?.length ?? 0));
+        if (!found) return false;
+        const href = found.length <= LINK_MAX ? safeHref(found) : null;
+        if (href) return this.#put({ kind: 'link', href, children: [{ kind: 'text', text: found }] }, this.#at + found.length);
+        this.#plain += found;
+        this.#at += found.length;
+        return true;
     }
 }

@@ -21,6 +21,7 @@ test('inside a line', () => {
         ['a\nb', [text('a'), { kind: 'break' }, text('b')]],
         ['[x](https://a.example/b)', [{ kind: 'link', href: 'https://a.example/b', children: [text('x')] }]],
         ['see https://a.example/b.', [text('see '), { kind: 'link', href: 'https://a.example/b', children: [text('https://a.example/b')] }, text('.')]],
+        [`https://a.example/${'b'.repeat(2000)} https://c.example/`, [text(`https://a.example/${'b'.repeat(2000)} `), { kind: 'link', href: 'https://c.example/', children: [text('https://c.example/')] }]],
         ['<b>x</b> &amp;', [text('<b>x</b> &amp;')]],
         ['**open', [text('**open')]],
     ];
@@ -71,6 +72,7 @@ test('nothing that somebody writes takes long', () => {
     for (const piece of hostile) parseMarkdown(piece.repeat(Math.ceil(20_000 / piece.length)));
     parseMarkdown(`${'> '.repeat(5000)}x`);
     for (const piece of [' ', '#', ' #']) parseMarkdown(`# ${piece.repeat(20_000)}\u2028x`); // which "." does not match
+    for (const piece of ['https://a', 'https://[', 'https://a.', 'https://a,https://']) parseMarkdown(piece.repeat(Math.ceil(1_000_000 / piece.length)));
     parseMarkdown(Array.from({ length: 2000 }, (_, i) => `${' '.repeat(i)}- x`).join('\n'));
     const spent = process.cpuUsage(started).user / 1000;
     assert.ok(spent < 5000, `${spent} ms`);

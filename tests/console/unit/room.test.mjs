@@ -12,6 +12,7 @@ const { Roster, sorted } = await load('state/roster.ts');
 const { isMention, readMarks, marksText, firstUnread } = await load('state/unread.ts');
 const { abilitiesOf } = await load('state/abilities.ts');
 const { previewOf, resultPreview, bytesOf, sizeOf } = await load('state/preview.ts');
+const { BASE64_MOST, isBase64 } = await load('state/base64.ts');
 const { noteHeard, whenOf } = await load('state/when.ts');
 const { mentionAt, candidates, withMention } = await load('state/complete.ts');
 
@@ -129,6 +130,14 @@ test('values are short lines, and only what is shown of them is looked at', () =
     assert.equal(resultPreview({}), '');
     assert.deepEqual([bytesOf('AAAA'), bytesOf('AAA='), bytesOf('AA=='), bytesOf('')], [3, 2, 1, 0]);
     assert.deepEqual([sizeOf(10), sizeOf(2048), sizeOf(3 << 20)], ['10 B', '2 KiB', '3 MiB']);
+});
+
+test('what is no image is found out in no time, and what is too long is not read', () => {
+    for (const data of ['AAAA', 'AAA=', 'AA==', 'AA AA\nAA==\n', '+/09']) assert.equal(isBase64(data), true, data);
+    for (const data of ['', 'A!', '"><script>', 'A-_A', 'A'.repeat(BASE64_MOST + 1)]) assert.equal(isBase64(data), false, data.slice(0, 20));
+    const started = process.cpuUsage();
+    for (const piece of [' ', 'A', '=', '= ', 'A =']) isBase64(`A${piece.repeat(1_000_000)}!`);
+    assert.ok(process.cpuUsage(started).user < 2e6);
 });
 
 test('rights in a few words: all, some, or nothing of it', () => {

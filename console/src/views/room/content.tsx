@@ -8,6 +8,7 @@ import { Badge, Name } from '../../parts/badge';
 import { Button } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { JsonTree } from '../../parts/json-tree';
+import { isBase64 } from '../../state/base64';
 import { errorOf } from '../../state/calls';
 import { safeHref } from '../../state/markdown';
 import { bytesOf, sizeOf } from '../../state/preview';
@@ -113,7 +114,7 @@ function ResourceLink({ item }: { item: JsonObject }) {
 }
 
 function Image({ mime, data }: { mime: string; data: string }) {
-    const [isBroken, setBroken] = useState(!/^[A-Za-z0-9+/\s]+=*\s*$/.test(data));
+    const [isBroken, setBroken] = useState(() => !isBase64(data));
     const label = t.room.image(mime, sizeOf(bytesOf(data)));
 
     if (isBroken) return <p class="quiet">{t.room.brokenImage} {label}</p>;
