@@ -11,11 +11,18 @@ const json = JSON as typeof JSON & { rawJSON?: (text: string) => Raw; isRawJSON?
 // Most texts have nothing like it, and need no second look.
 const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{2}/; // 15 digits are always exact
 
+// Counted from the end: somebody may write millions of zeros.
+function zerosBehind(digits: string): number {
+    let count = 0;
+    while (count < digits.length && digits[digits.length - 1 - count] === '0') count++;
+    return count;
+}
+
 // A number's value, whatever its spelling: digits without zeros around them, and where the point is.
 export function decimalOf(text: string): string {
     const [, sign = '', whole = '', fraction = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
     const digits = (whole + fraction).replace(/^0+/, '');
-    const short = digits.replace(/0+$/, '');
+    const short = digits.slice(0, digits.length - zerosBehind(digits));
     return short === '' ? '0' : `${sign}${short}e${Number(power) - fraction.length + digits.length - short.length}`;
 }
 

@@ -168,6 +168,9 @@ test('numbers are compared by their value, whatever their spelling', () => {
     for (const [a, b] of [['10e-1', '1'], ['1.00', '1'], ['0.10', '0.1'], ['-0', '0'], ['1e400', '10e399']]) assert.equal(exact.decimalOf(a), exact.decimalOf(b));
     assert.notEqual(exact.decimalOf('9007199254740993'), exact.decimalOf('9007199254740992'));
     assert.equal(exact.isExact('1e400', Infinity), false);
+    const started = process.cpuUsage();
+    for (const digit of ['0', '10']) exact.decimalOf(`1${digit.repeat(500_000)}1`);
+    assert.ok(process.cpuUsage(started).user < 2e6, 'however many zeros there are');
     assert.deepEqual(exact.parseExact('{"a":1.50,"b":[1e2,0.1]}'), { a: 1.5, b: [100, 0.1] });
 });
 
