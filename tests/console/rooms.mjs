@@ -29,6 +29,14 @@ export const answerOf = (from, request, answer) => envelope(from, request.kind.r
 
 export const text = (value, more = {}) => ({ result: { content: [{ type: 'text', text: value }], ...more } });
 
+// Asks again and again, until it is so.
+export async function until(isSo, limit = 10_000) {
+    for (const end = Date.now() + limit; !await isSo();) {
+        if (Date.now() > end) throw new Error(`it never came: ${isSo}`);
+        await new Promise((done) => { setTimeout(done, 50); });
+    }
+}
+
 // Somebody who is in the room, and says things in their order.
 export async function actors(gateway, topic, ...ids) {
     const made = {};

@@ -66,8 +66,24 @@ function comeBack(): void {
     if (back?.startsWith('/console/') && location.pathname === '/') go(back, 'replace');
 }
 
+// --- what belongs to one person ---
+
+const forgets: (() => void)[] = [];
+let before: string | null = null; // who was signed in last
+
+// Runs before somebody else signs in than the last one, or the same with other rights: whatever a module
+// keeps for longer than its view is shown was that one's.
+export function whenAnother(forget: () => void): void {
+    forgets.push(forget);
+}
+
 async function enter(): Promise<void> {
-    signIn.set({ state: 'in', session: await get<Session>('/session') });
+    const session = await get<Session>('/session');
+    const who = JSON.stringify([session.id, session.admin, session.topics]);
+
+    if (before !== null && before !== who) for (const forget of forgets) forget();
+    before = who;
+    signIn.set({ state: 'in', session });
 }
 
 function leave(why: string | null): void {
@@ -127,6 +143,7 @@ function fall(error: unknown): void {
 export async function acceptTicket(ticket: string): Promise<void> {
     await spendTicket(ticket);
     offeredTicket.set(null);
+    signIn.set({ state: 'starting' }); // the former is out before the other is in
     await enterOrLeave();
 }
 

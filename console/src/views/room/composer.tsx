@@ -5,6 +5,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 
 import { sentenceOf } from '../../net/api';
 import { envelope } from '../../net/envelope';
+import { whenAnother } from '../../net/session';
 import { say } from '../../net/topics';
 import { Avatar, Name } from '../../parts/badge';
 import { Button } from '../../parts/button';
@@ -20,6 +21,7 @@ export interface ComposerHandle { focus(): void; mention(id: string): void }
 
 // What was begun in each room stays while one looks at another.
 const drafts = new Map<string, string>();
+whenAnother(() => drafts.clear());
 
 export function Composer({ room, handle }: { room: LiveRoom; handle: RefObject<ComposerHandle> }) {
     const { topic, roster } = room;

@@ -34,8 +34,11 @@ export type Older = { state: 'more' } | { state: 'loading' } | { state: 'none' }
 const reads = readMarks(localStorage.getItem(KEY));
 let saving: ReturnType<typeof setTimeout> | undefined;
 
-function keepRead(topic: string, read: ReadMark): void {
-    reads.set(topic, read);
+// Several people may use one browser. Names of rooms have no line breaks.
+const readKey = (topic: string, who: string) => `${topic}\n${who}`;
+
+function keepRead(key: string, read: ReadMark): void {
+    reads.set(key, read);
     saving ??= setTimeout(() => {
         saving = undefined;
         localStorage.setItem(KEY, marksText(reads));
@@ -184,7 +187,7 @@ export class LiveRoom {
     }
 
     #findUnread(): void {
-        const read = reads.get(this.topic);
+        const read = reads.get(readKey(this.topic, this.me));
         const { entries } = this.log;
         if (!read) return;
         const from = firstUnread(entries, read, this.log.find(read.id)?.entry.at);
@@ -210,7 +213,7 @@ export class LiveRoom {
         const { last } = this.log;
         this.unread = 0;
         this.mentions = 0;
-        if (last) keepRead(this.topic, { id: last.id, ts: whenOf(last) || Date.now() });
+        if (last) keepRead(readKey(this.topic, this.me), { id: last.id, ts: whenOf(last) || Date.now() });
         markAll();
     }
 

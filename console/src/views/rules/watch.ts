@@ -25,5 +25,6 @@ export function startRules(): () => void {
     return () => {
         clearInterval(timer);
         abort.abort();
+        mark('rules', 0);
     };
 }

@@ -2,7 +2,7 @@
 // Teams and resources, by the door that is open to who asks.
 import { askAgents } from '../../net/agents';
 import { get, path, patch, post, remove } from '../../net/api';
-import { currentSession } from '../../net/session';
+import { currentSession, whenAnother } from '../../net/session';
 import type { JsonObject } from '../../net/types';
 import { cell } from '../../state/cell';
 import { parametersOf, questionOf, type Filters, type Page, type Resource } from '../../state/directory';
@@ -86,3 +86,8 @@ export function choose(id: string, name: string, isChosen: boolean): void {
 }
 
 export const chooseNobody = () => chosen.set(new Map());
+
+whenAnother(() => {
+    seen.clear();
+    chooseNobody();
+});
