@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 
 import { expect, person, startGateway } from '../e2e/gateway.mjs';
 import { skip, startBrowser } from './browser.mjs';
+import { until } from './rooms.mjs';
 
 const hostile = '<img src=x onerror=alert(1)>\u202egpj.exe';
 const seen = /<img src=x onerror=alert\(1\)>.*gpj\.exe/;
@@ -102,6 +103,38 @@ test('a right is taken away, and given back', { skip }, async () => {
     await page.done();
 });
 
+test('a dialog acts in the room for which it was opened, wherever its person goes meanwhile', { skip }, async () => {
+    const page = await open({ path: `/console/people/${encodeURIComponent(hostile)}` });
+    const panel = details(page);
+    const asked = [];
+    page.on('request', (request) => { if (request.method() === 'POST') asked.push(new URL(request.url()).searchParams.get('topic')); });
+    const shown = () => dialog(page).getByLabel('Where').evaluate((select) => select.selectedOptions[0].textContent);
+    const moves = async (from, to) => {
+        const next = await gateway.join(hostile, { topic: to, token: 'odd-token' });
+        await from.close();
+        await until(async () => (await page.locator('tr', { hasText: seen }).locator('a.room').allTextContents()).join() === to);
+        return next;
+    };
+
+    let odd = await gateway.join(hostile, { topic: 'lounge', token: 'odd-token' });
+    await panel.getByRole('heading', { name: 'May, in lounge' }).waitFor();
+    await panel.getByRole('button', { name: /^Take away/ }).first().click();
+    assert.equal(await shown(), 'In lounge only');
+    odd = await moves(odd, 'meadow');
+    assert.equal(await shown(), 'In lounge only');
+    await dialog(page).getByRole('button', { name: 'Take away' }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    await panel.getByRole('button', { name: 'Pause…' }).click();
+    await dialog(page).getByLabel('Where').selectOption({ label: 'In meadow only' });
+    odd = await moves(odd, 'north');
+    assert.equal(await shown(), 'In meadow only');
+    await dialog(page).getByRole('button', { name: 'Pause', exact: true }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    assert.deepEqual(asked, ['lounge', 'meadow']);
+    await odd.close();
+    await page.done();
+});
+
 test('any kind is explained', { skip }, async () => {
     const page = await open({ path: `/console/people/${encodeURIComponent(long)}` });
     const panel = details(page);
@@ -190,6 +223,8 @@ test('members do in the room what their own rights let them', { skip }, async ()
     await details(page).getByRole('button', { name: 'Pause…' }).click();
     await dialog(page).getByRole('button', { name: 'Pause', exact: true }).click();
     await expect(agent, (json) => json.kind === 'participant/pause' && json.from === 'alice');
+    await details(page).getByRole('button', { name: /^Take away/ }).first().click();
+    await dialog(page).getByText('In lobby only').waitFor();
     await page.done();
     await agent.close();
 });

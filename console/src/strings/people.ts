@@ -60,7 +60,7 @@ export const people = {
     forGood: 'until it is revoked',
     revokeGrant: 'Revoke',
     revokeTitle: 'Revoke this grant?',
-    revokeText: (id: string) => `${id} loses what this grant gives. What its token and other grants say stays.`,
+    revokeText: (id: string, where: string) => `${id} loses what this grant gives ${where}. What its token and other grants say stays.`,
     revoked: (id: string) => `The grant to ${id} is revoked.`,
     strikes: 'Taken away',
     giveBack: 'Give back',

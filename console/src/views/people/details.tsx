@@ -37,7 +37,8 @@ export function PersonDetails({ id, person, all, onChange, onClose }: PersonDeta
     return <Details title={title} onClose={onClose}><Known person={person} all={all} onChange={onChange} /></Details>;
 }
 
-type Open = { what: 'grant' } | { what: 'take'; capability: Capability } | { what: Moderation };
+// With the room that was shown then: who it is about may go elsewhere meanwhile.
+type Open = { what: 'grant' } | { what: 'take'; capability: Capability; topic: string } | { what: Moderation };
 
 function Known({ person, all, onChange }: { person: Person; all: Everybody; onChange: () => void }) {
     const [round, setRound] = useState(0);
@@ -60,12 +61,12 @@ function Known({ person, all, onChange }: { person: Person; all: Everybody; onCh
                 <SelectField label={t.people.room} value={topic ?? ''} onInput={setChosen} choices={rooms.map((room) => ({ value: room, title: visible(room) }))} />
             )}
             {topic !== undefined
-                ? <InRoom person={person} topic={topic} rights={rights} onTake={(capability) => setOpen({ what: 'take', capability })} />
+                ? <InRoom person={person} topic={topic} rights={rights} onTake={(capability) => setOpen({ what: 'take', capability, topic })} />
                 : <p class="quiet">{t.people.noRooms}</p>}
             {currentSession().admin && !person.server && <GrantRecords id={person.id} round={round} onChange={changed} />}
             <Connections person={person} />
             {open?.what === 'grant' && <GrantDialog id={person.id} rooms={rooms} topic={topic} onClose={close} onChange={changed} />}
-            {open?.what === 'take' && <TakeAwayDialog id={person.id} topic={topic ?? null} capability={open.capability} onClose={close} onChange={changed} />}
+            {open?.what === 'take' && <TakeAwayDialog id={person.id} topic={open.topic} capability={open.capability} onClose={close} onChange={changed} />}
             {open && (open.what === 'pause' || open.what === 'resume' || open.what === 'kick') && (
                 <ModerateDialog act={open.what} id={person.id} rooms={roomsOf(person)} onClose={close} onChange={changed} />
             )}

@@ -39,8 +39,9 @@ export function linesOf(text: string): { capabilities: Capability[]; bad: number
 
 interface GrantDialogProps { id: string; rooms: readonly string[]; topic: string | undefined; onClose: () => void; onChange: () => void }
 
-export function GrantDialog({ id, rooms, topic, onClose, onChange }: GrantDialogProps) {
+export function GrantDialog({ id, rooms: now, topic, onClose, onChange }: GrantDialogProps) {
     const { admin } = currentSession();
+    const [rooms] = useState(now); // what can be chosen does not change under the finger
     const [form, setForm] = useState<Form>({ usual: [], text: '', room: topic ?? ALL_ROOMS, expiry: { ...forEver, span: 'hour' }, uses: '', reason: '' });
     const [isTried, setTried] = useState(false);
     const act = useAct();

@@ -57,9 +57,13 @@ export function GrantRecords({ id, round, onChange }: { id: string; round: numbe
     );
 }
 
+function whereOf(topic: string | null): string {
+    return topic === null ? t.people.everywhere : t.people.grantWhere(visible(topic));
+}
+
 function Records({ id, of, onChange }: { id: string; of: RightsOf; onChange: () => void }) {
     const [revoking, setRevoking] = useState<Granted | null>(null);
-    const where = of.topic === undefined ? t.people.everywhere : t.people.grantWhere(visible(of.topic));
+    const where = whereOf(of.topic ?? null);
     const giveBack = (strike: Strike) => {
         grant(id, { capabilities: [strike.capability], topic: of.topic ?? null }).then(() => {
             toast(t.people.gaveBack(visible(id)), 'ok');
@@ -112,7 +116,7 @@ function RevokeDialog({ id, topic, granted, onClose, onChange }: RevokeDialogPro
 
     return (
         <Confirm title={t.people.revokeTitle} action={t.people.revokeGrant} isDanger isBusy={act.isBusy} onConfirm={run} error={act.error} onClose={onClose}>
-            <p>{t.people.revokeText(visible(id))}</p>
+            <p><bdi>{t.people.revokeText(visible(id), whereOf(topic))}</bdi></p>
             <CapabilityList capabilities={granted.capabilities} />
         </Confirm>
     );

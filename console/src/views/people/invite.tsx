@@ -27,7 +27,8 @@ export function InviteDialog({ topics, onClose, onChange }: InviteDialogProps) {
     );
 }
 
-function InviteForm({ topics, onClose, onGiven }: { topics: readonly string[]; onClose: () => void; onGiven: (given: Invitation & { topic: string }) => void }) {
+function InviteForm({ topics: now, onClose, onGiven }: { topics: readonly string[]; onClose: () => void; onGiven: (given: Invitation & { topic: string }) => void }) {
+    const [topics] = useState(now); // what can be chosen does not change under the finger
     const [form, setForm] = useState({ topic: topics[0] ?? '', id: '', type: 'human', set: 'chat', span: 'hour' });
     const [isTried, setTried] = useState(false);
     const act = useAct();

@@ -14,8 +14,9 @@ import { ALL_ROOMS, moderate, type Moderation } from './acts';
 
 interface ModerateDialogProps { act: Moderation; id: string; rooms: readonly string[]; onClose: () => void; onChange: () => void }
 
-export function ModerateDialog({ act, id, rooms, onClose, onChange }: ModerateDialogProps) {
+export function ModerateDialog({ act, id, rooms: now, onClose, onChange }: ModerateDialogProps) {
     const { admin } = currentSession();
+    const [rooms] = useState(now); // what can be chosen does not change under the finger
     const [room, setRoom] = useState(admin ? ALL_ROOMS : rooms[0] ?? ALL_ROOMS);
     const doing = useAct();
     const run = () => doing.run(async () => {
@@ -29,12 +30,10 @@ export function ModerateDialog({ act, id, rooms, onClose, onChange }: ModerateDi
         <Confirm title={t.people.moderateTitles[act](visible(id))} action={t.people.moderateActs[act]} isDanger={act === 'kick'} isBusy={doing.isBusy} onConfirm={run} onClose={onClose}>
             {doing.error && <ErrorNote error={doing.error} />}
             <p>{t.people.moderateTexts[act]}</p>
-            {rooms.length > 0 && (
-                <SelectField label={t.people.takeAwayWhere} value={room} onInput={setRoom} choices={[
-                    ...(admin ? [{ value: ALL_ROOMS, title: t.people.allRooms }] : []),
-                    ...rooms.map((one) => ({ value: one, title: t.people.oneRoom(visible(one)) })),
-                ]} />
-            )}
+            <SelectField label={t.people.takeAwayWhere} value={room} onInput={setRoom} choices={[
+                ...(admin ? [{ value: ALL_ROOMS, title: t.people.allRooms }] : []),
+                ...rooms.map((one) => ({ value: one, title: t.people.oneRoom(visible(one)) })),
+            ]} />
         </Confirm>
     );
 }

@@ -12,10 +12,10 @@ import { visible } from '../../state/visible';
 import { t } from '../../strings';
 import { revoke } from './acts';
 
-interface TakeAwayDialogProps { id: string; topic: string | null; capability: Capability; onClose: () => void; onChange: () => void }
+interface TakeAwayDialogProps { id: string; topic: string; capability: Capability; onClose: () => void; onChange: () => void }
 
 export function TakeAwayDialog({ id, topic, capability, onClose, onChange }: TakeAwayDialogProps) {
-    const [isEverywhere, setEverywhere] = useState(topic === null);
+    const [isEverywhere, setEverywhere] = useState(false);
     const act = useAct();
     const run = () => act.run(async () => {
         await revoke(id, isEverywhere ? null : topic, [capability]);
@@ -28,10 +28,10 @@ export function TakeAwayDialog({ id, topic, capability, onClose, onChange }: Tak
         <Confirm title={t.people.takeAwayTitle} action={t.people.takeAwayAct} isDanger isBusy={act.isBusy} onConfirm={run} error={act.error} onClose={onClose}>
             <p><bdi>{t.people.takeAwayText(visible(id), sentenceOf(capability))}</bdi></p>
             <p class="code quiet"><bdi>{visible(textOf(capability))}</bdi></p>
-            {topic !== null && currentSession().admin && (
-                <SelectField label={t.people.takeAwayWhere} value={isEverywhere ? 'all' : 'one'} onInput={(value) => setEverywhere(value === 'all')}
+            {currentSession().admin
+                ? <SelectField label={t.people.takeAwayWhere} value={isEverywhere ? 'all' : 'one'} onInput={(value) => setEverywhere(value === 'all')}
                     choices={[{ value: 'one', title: t.people.oneRoom(visible(topic)) }, { value: 'all', title: t.people.allRooms }]} />
-            )}
+                : <p><bdi>{t.people.oneRoom(visible(topic))}</bdi></p>}
         </Confirm>
     );
 }
