@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A room's envelopes as what people look at: a line for what was said, and one card for each
 // call with all that belongs to it along `correlation_id`. Each envelope costs a few steps,
-// however many came before.
+// however many came before. Where something is put before, filled in or forgotten, only what hangs
+// together with that is folded again; the rest is put in its place as it is.
 import { GATEWAY, type Envelope } from '../net/types';
 import { addToCall, belongs, isOver, newCall, type Call } from './calls';
 import { parseKind } from './kinds';
@@ -19,10 +20,14 @@ export type Entry = Chat | Event | Crowd | Gap | Echo | CallEntry;
 const CROWD_MOST = 200; // envelopes in one line
 const FAR = 12; // lines
 const LATE_MS = 30_000;
+const PASSES_MOST = 6; // through all of them, to find what hangs together
 const PARTS_MOST = 2000; // of one thread: of a call that tells its progress for hours, the rest is not kept
 
 // Kinds that tell this connection something and are no part of the room's story.
 const UNTOLD = new Set(['system/welcome', 'system/error']);
+
+// What one envelope did: the line that it began, and the call that it ended late.
+interface Step { said: Envelope; place: string; began: Entry | null; late: { call: CallEntry; state: CallEntry['state'] } | null }
 
 interface Held { entry: Entry; said: Envelope | null } // null: it was only cited so far
 
@@ -32,34 +37,65 @@ function isSame(a: Envelope, b: Envelope): boolean {
     return a.from === GATEWAY || (a.ts === b.ts && a.correlation_id === b.correlation_id && JSON.stringify(a.payload) === JSON.stringify(b.payload));
 }
 
+// Which of the steps hang together with these envelopes, through the ids that each has and cites. Who came
+// and went does with all of them: a line has as many as stand beside each other.
+function tiedTo(changed: readonly Envelope[], steps: readonly Step[]): Set<Step> {
+    const ids = new Set<string>();
+    const citing: Envelope[] = [];
+    for (const { id, correlation_id } of changed) {
+        ids.add(id);
+        if (correlation_id !== undefined) ids.add(correlation_id);
+    }
+    for (const { said } of steps) {
+        if (said.correlation_id !== undefined) citing.push(said);
+        if (said.kind === 'system/presence') ids.add(said.id);
+    }
+    for (let pass = 0, before = -1; ids.size !== before; pass++) {
+        if (pass === PASSES_MOST) return new Set(steps);
+        before = ids.size;
+        for (const { id, correlation_id: cited = '' } of citing) {
+            if (ids.has(cited)) ids.add(id);
+            else if (ids.has(id)) ids.add(cited);
+        }
+    }
+    return new Set(steps.filter(({ said }) => ids.has(said.id)));
+}
+
 export class Log {
     entries: Entry[] = []; // grows in place; another array where something else happened
     readonly open = new Set<CallEntry>(); // proposals that wait
-    #order: Envelope[] = [];
+    #steps: Step[] = [];
+    #now: Step | null = null; // the one that is made
     #held = new Map<string, Held>(); // by their places
-    #touched = new Set<Entry>();
+    #touched: Set<Entry> | null = null; // null: nobody asks
 
     get count(): number {
-        return this.#order.length;
+        return this.#steps.length;
     }
 
     get first(): Envelope | undefined {
-        return this.#order[0];
+        return this.#steps[0]?.said;
     }
 
     get last(): Envelope | undefined {
-        return this.#order.at(-1);
+        return this.#steps.at(-1)?.said;
     }
 
     append(batch: readonly Envelope[]): void {
         for (const said of batch) this.#add(said);
     }
 
-    // What changed since the last time this was asked, of what was there before.
+    // What changed since the last time this was asked, of what was there before; nothing where `entries` is
+    // another array since then.
     takeTouched(): Set<Entry> {
-        const touched = this.#touched;
+        const touched = this.#touched ?? new Set();
         this.#touched = new Set();
         return touched;
+    }
+
+    // Nobody asks any more.
+    stopTouched(): void {
+        this.#touched = null;
     }
 
     find(place: string): { entry: Entry; said: Envelope } | null {
@@ -83,20 +119,18 @@ export class Log {
 
     // Older ones, before all.
     prepend(older: readonly Envelope[]): void {
-        this.#rebuild([...older, ...this.#order]);
+        this.#replace(0, 0, older);
     }
 
     // What a gap had swallowed, in its place. The gap stays where that was not all.
     fill(gap: Gap, found: readonly Envelope[], isAll: boolean): void {
-        const place = this.#order.findIndex((said) => said === gap.parts[0]);
-        if (place < 0) return;
-        const after = this.#order.slice(isAll ? place + 1 : place);
-        this.#rebuild([...this.#order.slice(0, place), ...found, ...after]);
+        const place = this.#steps.findIndex(({ said }) => said === gap.parts[0]);
+        if (place >= 0) this.#replace(place, isAll ? 1 : 0, found);
     }
 
     // Forgets the oldest; what is left of their threads stays.
     drop(count: number): void {
-        this.#rebuild(this.#order.slice(count));
+        this.#replace(0, count, []);
     }
 
     // The proposals that are open by the gateway's word; others that seemed so have ended unheard.
@@ -108,13 +142,30 @@ export class Log {
         }
     }
 
-    #rebuild(order: readonly Envelope[]): void {
-        const ended = new Set(this.entries.filter((entry) => entry.type === 'call' && entry.state === 'ended').map(({ key }) => key));
+    // Others in the place of `count` from there on: as if all had been said in that order.
+    #replace(from: number, count: number, others: readonly Envelope[]): void {
+        const before = this.#steps.slice(0, from), gone = this.#steps.slice(from, from + count), after = this.#steps.slice(from + count);
+        const tied = tiedTo([...gone.map(({ said }) => said), ...others], before.concat(after));
+        const ended = new Set<string>();
+        const forget = ({ said: { correlation_id: cited }, place, began }: Step) => {
+            this.#held.delete(place);
+            if (cited !== undefined && this.#held.get(cited)?.said === null) this.#held.delete(cited);
+            if (began?.type === 'call' && began.state === 'ended') ended.add(began.key);
+        };
+        const again = (step: Step) => {
+            if (tied.has(step)) this.#add(step.said);
+            else this.#repeat(step);
+        };
+
+        gone.forEach(forget);
+        tied.forEach(forget);
         this.entries = [];
         this.open.clear();
-        this.#order = [];
-        this.#held = new Map();
-        this.append(order);
+        this.#steps = [];
+        this.#touched?.clear();
+        before.forEach(again);
+        this.append(others);
+        after.forEach(again);
         for (const call of this.open)
             if (ended.has(call.key)) {
                 call.state = 'ended';
@@ -122,14 +173,27 @@ export class Log {
             }
     }
 
+    // What it did once, in another place.
+    #repeat(step: Step): void {
+        const { began } = step;
+        this.#steps.push(step);
+        if (began) {
+            began.at = this.entries.length;
+            this.entries.push(began);
+            if (began.type === 'call' && began.state === 'open') this.open.add(began);
+        }
+        this.#echo(step);
+    }
+
     #add(said: Envelope): void {
         if (UNTOLD.has(said.kind)) return;
         const place = this.placeOf(said);
         if (this.#held.has(place)) return; // told again
         const rest = this.#restOf(said);
+        this.#now = { said, place: rest ? said.id : place, began: null, late: null };
+        this.#steps.push(this.#now);
         const entry = rest ? this.#beginLate(rest, said) : this.#entryOf(said, place);
-        this.#order.push(said);
-        this.#held.set(rest ? said.id : place, { entry, said });
+        this.#held.set(this.#now.place, { entry, said });
     }
 
     // What came of a call before its beginning.
@@ -158,6 +222,7 @@ export class Log {
 
     #push<T extends Entry>(entry: T): T {
         this.entries.push(entry);
+        if (this.#now) this.#now.began = entry;
         return entry;
     }
 
@@ -166,13 +231,19 @@ export class Log {
         if (thread.parts.length < PARTS_MOST) thread.parts.push(said);
         if (thread.type === 'call') addToCall(thread, said);
         this.#change(thread);
-        if (thread.type === 'call' && thread.state !== before && isOver(thread.state)) this.#echo(thread, said);
+        if (thread.type === 'call' && thread.state !== before && isOver(thread.state)) this.#end(thread, said);
         return thread;
     }
 
-    #echo(call: CallEntry, said: Envelope): void {
-        if (this.entries.length - call.at <= FAR || !(whenOf(said) - beganAt(call) > LATE_MS)) return;
-        this.#push({ type: 'echo', key: `\n${this.placeOf(said)}`, at: this.entries.length, version: 0, parts: [said], about: call, state: call.state });
+    #end(call: CallEntry, said: Envelope): void {
+        if (!this.#now || !(whenOf(said) - beganAt(call) > LATE_MS)) return;
+        this.#now.late = { call, state: call.state };
+        this.#echo(this.#now);
+    }
+
+    #echo({ said, place, late }: Step): void {
+        if (!late || this.entries.length - late.call.at <= FAR) return;
+        this.entries.push({ type: 'echo', key: `\n${place}`, at: this.entries.length, version: 0, parts: [said], about: late.call, state: late.state });
     }
 
     // A call begins, or the rest of one whose beginning is not held: what cites the same joins it.
@@ -195,7 +266,7 @@ export class Log {
 
     #change(entry: Entry): void {
         entry.version++;
-        this.#touched.add(entry);
+        this.#touched?.add(entry);
         if (entry.type !== 'call') return;
         if (entry.state === 'open') this.open.add(entry);
         else this.open.delete(entry);

@@ -214,6 +214,151 @@ test('an envelope costs the same after 100,000 others as at first', () => {
     assert.ok(late < early * 8 + 20_000, `${early} µs became ${late} µs`);
 });
 
+test('of a room that nobody looks at no changes are collected, and of what was forgotten none are kept', () => {
+    const made = new Log();
+    const change = () => {
+        const request = call('bot', 'add', { to: ['tool'] });
+        made.append([request, answer('tool', request)]);
+    };
+
+    for (let i = 0; i < 100; i++) change();
+    assert.equal(made.takeTouched().size, 0);
+    change();
+    assert.equal(made.takeTouched().size, 1);
+    change();
+    made.drop(100);
+    assert.equal(made.takeTouched().size, 0, 'the list is another');
+    made.stopTouched();
+    change();
+    assert.equal(made.takeTouched().size, 0);
+});
+
+// --- what is put before, taken away and filled in ---
+
+// What people see of an entry.
+const shapeOf = ({ type, key, at, parts, state, about, request, response, proposal, target, foreign, approvals }) => ({
+    type, key, at, parts: parts.map(({ id, from }) => `${id} ${from}`), state, about: about?.key, request: request?.id, response: response?.id,
+    proposal: proposal?.id, target, foreign, approvals,
+});
+const shapesOf = (made) => ({
+    entries: made.entries.map(shapeOf), open: [...made.open].map(({ key }) => key).sort(), count: made.count, first: made.first?.id, last: made.last?.id,
+});
+
+// The same by folding all of it from the beginning.
+class Anew {
+    order = [];
+    log = new Log();
+
+    append(batch) {
+        this.order.push(...batch.filter((said) => {
+            const before = this.log.count;
+            this.log.append([said]);
+            return this.log.count > before;
+        }));
+    }
+
+    put(order) {
+        const ended = new Set(this.log.entries.filter(({ state }) => state === 'ended').map(({ key }) => key));
+        this.log = new Log();
+        this.order = [];
+        this.append(order);
+        for (const one of this.log.open) if (ended.has(one.key)) this.log.open.delete(Object.assign(one, { state: 'ended' }));
+    }
+}
+
+// A room by chance: threads of all sorts, cited late, early and wrongly, and ids that come again.
+function chance(seed) {
+    let state = seed;
+    const below = (n) => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+        return Math.floor(state / 2 ** 32 * n);
+    };
+    const pick = (list) => list[below(list.length)];
+    const world = []; // everything that was ever said in it, in its order
+    let time = 1e12;
+    const cite = () => (world.length && below(8) ? pick(world.slice(-40)) : { id: `later${below(30)}`, kind: 'mcp/request:tools/call:x' });
+    const next = () => {
+        const about = cite();
+        const kinds = [
+            () => ['ann', 'chat', below(3) ? {} : { correlation_id: about.id }],
+            () => ['bot', 'mcp/request:tools/call:x', { to: ['tool'], ...params('x'), ...(below(3) ? {} : { correlation_id: about.id }) }],
+            () => ['bot', 'mcp/proposal:tools/call:x', params('x')],
+            () => [pick(['tool', 'eve']), 'mcp/response:tools/call:x', { correlation_id: about.id, payload: { result: {} } }],
+            () => ['ann', 'mcp/approve', { correlation_id: about.id }],
+            () => ['bot', 'mcp/request:notifications/progress', { correlation_id: about.id }],
+            () => ['system:gateway', 'system/proposal', { correlation_id: about.id, payload: { state: pick(['open', 'rejected', 'fulfilled', 'expired']) } }],
+            () => ['system:gateway', 'system/presence', {}],
+            () => ['system:gateway', 'system/presence', {}],
+            () => ['ann', 'capability/grant', {}],
+            () => ['system:gateway', 'capability/grant-ack', { correlation_id: about.id }],
+            () => ['system:gateway', 'system/gap', { to: ['me'] }],
+        ];
+        const [from, kind, more] = pick(kinds)();
+        const said = say(from, kind, { ...more, ts: new Date(time += below(4) ? 10 : 20_000).toISOString() });
+        if (!below(25)) said.id = `later${below(30)}`;
+        if (!below(30)) said.id = cite().id;
+        world.push(said);
+        return below(25) ? said : pick(world); // told again
+    };
+    return { below, some: (n) => Array.from({ length: n }, next) };
+}
+
+test('whatever is appended, put before, forgotten and filled in, the lines are those of folding it all anew', () => {
+    for (let seed = 1; seed <= 150; seed++) {
+        const { below, some } = chance(seed);
+        const story = some(400);
+        const made = new Log(), anew = new Anew();
+        let from = 200, to = 200; // of the story, what is held
+        for (let step = 0; step < 25; step++) {
+            const what = below(6);
+            if (what <= 1) {
+                const batch = story.slice(to, to += below(30));
+                made.append(batch);
+                anew.append(batch);
+            } else if (what === 2) {
+                const older = story.slice(Math.max(0, from - below(40)), from);
+                from -= older.length;
+                made.prepend(older);
+                anew.put([...older, ...anew.order]);
+            } else if (what === 3) {
+                const count = below(Math.min(60, made.count + 1));
+                made.drop(count);
+                anew.put(anew.order.slice(count));
+            } else if (what === 4) {
+                const gap = made.entries.find(({ type }) => type === 'gap');
+                if (!gap) continue;
+                const found = some(below(10)), place = anew.order.indexOf(gap.parts[0]), isAll = below(2) === 0;
+                made.fill(gap, found, isAll);
+                anew.put([...anew.order.slice(0, place), ...found, ...anew.order.slice(isAll ? place + 1 : place)]);
+            } else {
+                const open = [...made.open].map(({ proposal }) => proposal.id).filter(() => below(2));
+                made.settle(new Set(open));
+                anew.log.settle(new Set(open));
+            }
+            assert.deepEqual(shapesOf(made), shapesOf(anew.log), `seed ${seed}, step ${step}`);
+            for (const said of anew.order) assert.equal(made.find(made.placeOf(said))?.said, said);
+        }
+    }
+});
+
+test('a page of older lines, and forgetting, cost little of folding all of it', () => {
+    const made = new Log();
+    const talk = (n) => Array.from({ length: n }, () => {
+        const request = call('bot', 'add', { to: ['tool'] });
+        return [say('ann', 'chat', { payload: { text: 'hello' } }), request, answer('tool', request)];
+    }).flat();
+    const spent = (run) => {
+        const begin = process.cpuUsage().user;
+        run();
+        return process.cpuUsage().user - begin;
+    };
+    const all = talk(30_000), older = Array.from({ length: 4 }, () => talk(150));
+    const whole = spent(() => made.append(all));
+    const least = Math.min(...older.map((page) => spent(() => made.prepend(page))), ...older.map(() => spent(() => made.drop(500))));
+
+    assert.ok(least < whole / 3, `${whole} µs for all, ${least} µs for a page`);
+});
+
 // --- filters ---
 
 const FILTER = { show: 'all', who: '', text: '' };

@@ -107,6 +107,7 @@ function Room({ room, query }: { room: LiveRoom; query: URLSearchParams }) {
         sought.current = null;
         show(found.entry);
     });
+    useEffect(() => () => log.stopTouched(), [log]);
     useWatching(room, isAtEnd && !isFiltered);
     useRoomKeys({ search, entries, chosen, setChosen, list, toggle, showRaw, set, isPeople: panel === 'people', focus: () => composer.current?.focus() });
     const details = raw !== null
