@@ -145,12 +145,17 @@ test('the directory is paged, and administrators keep it', { skip }, async () =>
 });
 
 test('who is no administrator searches with his own right, and makes teams', { skip }, async () => {
-    const page = await open({ token: 'lead-token', path: '/console/teams?tab=directory&q=python' });
+    const page = await open({ token: 'lead-token', path: '/console/settings' });
+    const frames = [];
 
+    page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => frames.push(`${new URL(socket.url()).pathname} ${payload}`)));
+    await page.goto('/console/teams?tab=directory&q=python');
     await found(page).getByText('Ann Meier').waitFor();
     assert.doesNotMatch(await found(page).textContent(), /120/); // a rate needs another right
     await page.getByRole('link', { name: 'Ann Meier' }).click();
     await details(page).getByText('Ten years of finance.').waitFor();
+    assert.ok(frames.some((frame) => frame.startsWith('/agents ') && frame.includes('CONTEXT_SUBSCRIBE')));
+    assert.deepEqual(frames.filter((frame) => frame.includes('lead-token')), [], 'a ticket stands for the token');
     await page.shot('teams-member');
     await page.axe();
     await details(page).getByRole('checkbox', { name: 'Choose Ann Meier' }).check();

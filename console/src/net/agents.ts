@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A question to /agents (docs/DIRECTORY.md), for who is no administrator: subscribes, asks once
-// and leaves. The token goes in the first message, never in the address.
+// and leaves. A ticket, which is good for one use, stands for the token in the first message.
 import { t } from '../strings';
-import { Refusal } from './api';
-import { currentToken } from './credential';
+import { post, Refusal } from './api';
 import { newId } from './envelope';
 import { currentSession } from './session';
 import { isObject, type JsonObject } from './types';
@@ -31,7 +30,8 @@ function dataOf(text: unknown): { type: string; data: JsonObject } | null {
     }
 }
 
-export function askAgents<T>(performative: string, payload: JsonObject, signal: AbortSignal): Promise<T> {
+export async function askAgents<T>(performative: string, payload: JsonObject, signal: AbortSignal): Promise<T> {
+    const { ticket } = await post<{ ticket: string }>('/ws-ticket', {}, { signal });
     const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/agents`);
     const question = message(performative, payload);
 
@@ -41,7 +41,7 @@ export function askAgents<T>(performative: string, payload: JsonObject, signal: 
             detail: data['code'] === 'FORBIDDEN' ? t.teams.noRight : String(data['message'] ?? t.teams.noAnswer), error: String(data['code'] ?? ''),
         }));
         signal.addEventListener('abort', () => reject(new DOMException('left', 'AbortError')));
-        socket.onopen = () => socket.send(JSON.stringify(message('CONTEXT_SUBSCRIBE', { authentication_token: currentToken() ?? '', event_types: ['TEAM_STATUS_UPDATED'] })));
+        socket.onopen = () => socket.send(JSON.stringify(message('CONTEXT_SUBSCRIBE', { authentication_token: ticket, event_types: ['TEAM_STATUS_UPDATED'] })));
         socket.onclose = () => { clearTimeout(timer); reject(new Error(t.teams.noAnswer)); };
         socket.onmessage = ({ data: text }) => {
             const event = dataOf(text);
