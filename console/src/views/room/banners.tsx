@@ -42,6 +42,7 @@ function Lost({ room }: { room: LiveRoom }) {
     const now = useNow();
     const again = <Button icon="refresh" onClick={() => room.retry()}>{t.room.back}</Button>;
 
-    if (status.state === 'waiting') return <Note tone="warn" action={again}>{t.room.lost(status.why, countdownOf(Math.max(0, status.retryAt - now)))}</Note>;
+    if (status.state === 'waiting') // who hears it hears it once, and no seconds
+        return <Note tone="warn" action={again}>{t.room.lost(status.why)} <span aria-hidden="true">{t.room.lostLeft(countdownOf(Math.max(0, status.retryAt - now)))}</span></Note>;
     return status.state === 'closed' ? <Note tone="danger" action={again}>{t.room.closed(status.why)}</Note> : null;
 }
