@@ -302,6 +302,76 @@ test('a tool is called from the room, or proposed by who may not call', { skip }
     await files.close();
 });
 
+test('all pages of what somebody offers are asked for, and what he says instead is told', { skip }, async () => {
+    const { files, bot } = await actors(gateway, 'paged', 'files', 'bot');
+    const pages = { '': [['one'], '2'], 2: [['two', 'one'], '3'], 3: [['three'], undefined] };
+    const answering = (who, answer) => who.socket.on('message', (data) => {
+        const said = JSON.parse(data);
+        if (said.kind === 'mcp/request:tools/list' && said.to[0] === who.id)
+            who.send(envelope(who.id, 'mcp/response:tools/list', { to: [said.from], correlation_id: said.id, payload: answer(said.payload.params.cursor ?? '') }));
+    });
+    files.id = 'files';
+    bot.id = 'bot';
+    answering(files, (cursor) => {
+        const [names, nextCursor] = pages[cursor];
+        return { result: { tools: names.map((name) => ({ name, inputSchema: {} })), nextCursor } };
+    });
+    answering(bot, () => ({ error: { code: -32601, message: 'no such \u202emethod' } }));
+    const page = await enter('ann', 'paged');
+    const dialog = page.getByRole('dialog');
+
+    await page.getByRole('button', { name: 'Call a tool' }).click();
+    await dialog.getByLabel('Tool').waitFor();
+    assert.deepEqual(await dialog.getByLabel('Tool').locator('option').allTextContents(), ['one', 'two', 'three']);
+    await dialog.getByLabel('Whom').selectOption('bot');
+    await dialog.getByText('bot says: no such ⟨U+202E⟩method').waitFor();
+    await dialog.getByRole('textbox', { name: 'Tool' }).waitFor();
+    await page.axe();
+    await page.done();
+    await Promise.all([files.close(), bot.close()]);
+});
+
+test('what is sent again because no answer came is said once, in talk and in calls', { skip }, async () => {
+    const { files } = await actors(gateway, 'twice', 'files');
+    files.socket.on('message', (data) => {
+        const said = JSON.parse(data);
+        if (said.kind === 'mcp/request:tools/list')
+            files.send(envelope('files', 'mcp/response:tools/list', { to: [said.from], correlation_id: said.id, payload: { result: { tools: [{ name: 'pay', inputSchema: { type: 'object' } }] } } }));
+    });
+    const page = await enter('ann', 'twice', { allow: [/ERR_FAILED/] });
+    const field = page.getByRole('textbox', { name: 'Message' });
+    let lost = 0;
+    const lose = (kind) => page.route('**/topics/twice/messages', async (route) => {
+        if (route.request().method() !== 'POST' || !route.request().postData().includes(kind)) return route.continue();
+        await route.fetch();
+        lost++;
+        await route.abort();
+        return page.unroute('**/topics/twice/messages');
+    });
+
+    await lose('"chat"');
+    await field.fill('only once');
+    await field.press('Enter');
+    await page.getByText(/^Not sent:/).waitFor();
+    await field.press('Enter');
+    await until(async () => await field.inputValue() === '');
+    await field.fill('only once'); // which is meant
+    await field.press('Enter');
+    await until(async () => await field.inputValue() === '');
+    await lose('tools/call:pay');
+    await page.getByRole('button', { name: 'Call a tool' }).click();
+    await page.getByRole('button', { name: 'Call', exact: true }).click();
+    await page.getByRole('dialog').getByText(/does not answer/).waitFor();
+    await page.getByRole('button', { name: 'Call', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.equal(lost, 2);
+    const { messages } = (await gateway.request('GET /topics/twice/messages', { token: 'ann-token' })).json;
+    const counts = (kind) => messages.filter((said) => said.kind === kind).length;
+    assert.deepEqual([counts('chat'), counts('mcp/request:tools/call:pay')], [2, 1]);
+    await page.done();
+    await files.close();
+});
+
 test('older history comes from the record, for administrators, and joins what is held', { skip }, async () => {
     const { ann, bot, files } = await actors(gateway, 'older', 'ann', 'bot', 'files');
     const proposal = bot.say('mcp/proposal:tools/call:still_open', { method: 'tools/call', params: { name: 'still_open', arguments: {} } }, { to: ['files'] });

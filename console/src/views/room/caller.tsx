@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calling a tool of somebody in the room, or proposing to: what it offers is asked there, as
 // any participant would ask.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { sentenceOf } from '../../net/api';
 import { envelope, newId } from '../../net/envelope';
-import { say } from '../../net/topics';
-import { isObject, type Json, type JsonObject } from '../../net/types';
+import { Once, say } from '../../net/topics';
+import { isObject, type Envelope, type Json, type JsonObject } from '../../net/types';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { SelectField, TextField } from '../../parts/field';
@@ -17,6 +17,7 @@ import { useCell } from '../../state/cell';
 import { mayHave } from '../../state/kinds';
 import { sorted } from '../../state/roster';
 import { emptyOf, validate } from '../../state/schema';
+import { toolsPage } from '../../state/tools';
 import { visible, visibleProse } from '../../state/visible';
 import { t } from '../../strings';
 import type { LiveRoom } from './live';
@@ -62,38 +63,65 @@ function ByHand({ room, whom, why, onDone }: { room: LiveRoom; whom: string; why
 }
 
 const LATE_MS = 10_000;
+const PAGES_MOST = 10;
 
-// Asks, and takes the answer of the one who was asked from the room's log.
+interface Asked { request: string; page: number; before: Tool[] } // what the pages before it brought
+
+// Asks, page by page, and takes the answers of the one who was asked from the room's log.
 function useTools(room: LiveRoom, whom: string) {
-    const [request, setRequest] = useState('');
+    const [asked, setAsked] = useState<Asked>({ request: '', page: 0, before: [] });
     const [error, setError] = useState('');
     const [isLate, setLate] = useState(false);
     const [round, setRound] = useState(0);
+    const ask = (page: number, before: Tool[], cursor?: string) => {
+        const id = newId();
+        setAsked({ request: id, page, before });
+        setLate(false);
+        const said = envelope('mcp/request:tools/list', { jsonrpc: '2.0', id, method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, { id, to: [whom] });
+        say(room.topic, said).catch((why: unknown) => setError(sentenceOf(why)));
+    };
 
     useCell(room.tick);
     useEffect(() => {
-        const id = newId();
-        if (!whom) return undefined;
-        setRequest(id);
         setError('');
-        setLate(false);
-        const said = envelope('mcp/request:tools/list', { jsonrpc: '2.0', id, method: 'tools/list', params: {} }, { id, to: [whom] });
-        say(room.topic, said).catch((why: unknown) => setError(sentenceOf(why)));
+        if (whom) ask(0, []);
+    }, [room, whom, round]);
+    useEffect(() => {
         const timer = setTimeout(() => setLate(true), LATE_MS);
         return () => clearTimeout(timer);
-    }, [room, whom, round]);
-    const entry = room.log.find(request)?.entry;
-    const response = entry?.type === 'call' && entry.request?.id === request ? entry.response : null;
-    return { tools: response ? toolsIn(response.payload) : null, error, isLate, retry: () => setRound(round + 1) };
+    }, [asked.request]);
+    const entry = room.log.find(asked.request)?.entry;
+    const response = entry?.type === 'call' && entry.request?.id === asked.request ? entry.response : null;
+    const listed = useMemo(() => (response ? toolsIn(response.payload) : null), [response]);
+    const isMore = listed?.next !== undefined && asked.page + 1 < PAGES_MOST;
+    const tools = useMemo(() => withNew(asked.before, listed?.tools ?? []), [asked, listed]);
+    useEffect(() => { if (listed && isMore) ask(asked.page + 1, tools, listed.next); }, [listed]);
+
+    const said = error || (listed?.error === undefined ? '' : t.room.saysError(visible(whom), visible(listed.error)));
+    const isAll = listed !== null && !isMore;
+    return {
+        tools: isAll || ((isLate || said) && tools.length) ? tools : null, // some are better than none
+        error: tools.length ? '' : said, isLate, retry: () => setRound(round + 1),
+    };
 }
 
-function toolsIn(payload: JsonObject): Tool[] {
-    const result = payload['result'];
-    const tools = isObject(result) ? result['tools'] : null;
-    return (Array.isArray(tools) ? tools : []).flatMap((one) => {
-        if (!isObject(one) || typeof one['name'] !== 'string') return [];
-        return [{ name: one['name'], description: typeof one['description'] === 'string' ? one['description'].slice(0, 2000) : '', schema: one['inputSchema'] }];
-    });
+function withNew(before: readonly Tool[], more: readonly Tool[]): Tool[] {
+    const known = new Set(before.map(({ name }) => name));
+    return [...before, ...more.filter(({ name }) => !known.has(name) && known.add(name))];
+}
+
+function toolsIn(payload: JsonObject): { tools: Tool[]; next: string | undefined; error: string | undefined } {
+    const { tools, next, error } = toolsPage(payload);
+    return {
+        next, error,
+        tools: tools.flatMap((one) => (typeof one['name'] !== 'string' ? []
+            : [{ name: one['name'], description: typeof one['description'] === 'string' ? one['description'].slice(0, 2000) : '', schema: one['inputSchema'] }])),
+    };
+}
+
+function callOf(verb: 'request' | 'proposal', whom: string, name: string, args: Json): Envelope {
+    const id = newId();
+    return envelope(`mcp/${verb}:tools/call:${name}`, { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } }, { id, to: [whom] });
 }
 
 function CallForm({ room, whom, tool, onDone }: { room: LiveRoom; whom: string; tool: Tool; onDone: () => void }) {
@@ -102,6 +130,7 @@ function CallForm({ room, whom, tool, onDone }: { room: LiveRoom; whom: string; 
     const [isTried, setTried] = useState(false);
     const [error, setError] = useState('');
     const [isBusy, setBusy] = useState(false);
+    const once = useRef(new Once());
     const held = room.roster.you?.capabilities ?? [];
     const mayCall = mayHave(held, `mcp/request:tools/call:${tool.name}`);
     const mayPropose = mayHave(held, `mcp/proposal:tools/call:${tool.name}`);
@@ -109,11 +138,9 @@ function CallForm({ room, whom, tool, onDone }: { room: LiveRoom; whom: string; 
     const send = async (verb: 'request' | 'proposal') => {
         setTried(true);
         if (problems.length || !isReadable) return;
-        const id = newId();
         setBusy(true);
         try {
-            await say(room.topic, envelope(`mcp/${verb}:tools/call:${tool.name}`,
-                { jsonrpc: '2.0', id, method: 'tools/call', params: { name: tool.name, arguments: value } }, { id, to: [whom] }));
+            await once.current.say(room.topic, JSON.stringify([verb, value]), () => callOf(verb, whom, tool.name, value));
             toast((verb === 'request' ? t.room.sentCall : t.room.sentProposal)(visible(tool.name)), 'ok');
             onDone();
         } catch (why) {

@@ -6,7 +6,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 import { sentenceOf } from '../../net/api';
 import { envelope } from '../../net/envelope';
 import { whenAnother } from '../../net/session';
-import { say } from '../../net/topics';
+import { Once } from '../../net/topics';
 import { Avatar, Name } from '../../parts/badge';
 import { Button } from '../../parts/button';
 import { candidates, mentionAt, withMention } from '../../state/complete';
@@ -23,6 +23,8 @@ export interface ComposerHandle { focus(): void; mention(id: string): void }
 const drafts = new Map<string, string>();
 whenAnother(() => drafts.clear());
 
+const once = new Once();
+
 export function Composer({ room, handle }: { room: LiveRoom; handle: RefObject<ComposerHandle> }) {
     const { topic, roster } = room;
     const [text, setText] = useState(drafts.get(topic) ?? '');
@@ -37,6 +39,7 @@ export function Composer({ room, handle }: { room: LiveRoom; handle: RefObject<C
     const mention = isDismissed ? null : mentionAt(text, caret);
     const others = mention ? candidates([...roster.members.keys()].filter((one) => one !== room.me), mention.typed) : [];
     const write = (next: string, place: number) => {
+        if (next !== text) once.forget();
         setText(next);
         setCaret(place);
         setAt(0);
@@ -58,7 +61,7 @@ export function Composer({ room, handle }: { room: LiveRoom; handle: RefObject<C
         setSending(true);
         setProblem('');
         try {
-            await say(topic, envelope('chat', { text, format: 'markdown' }));
+            await once.say(topic, text, () => envelope('chat', { text, format: 'markdown' }));
             setText((now) => (now === text ? '' : now)); // unless somebody went on writing
             drafts.delete(topic);
         } catch (error) {
