@@ -85,8 +85,15 @@ test('what has changed is held, shown with its difference, and approved', { skip
     await details(page).getByText('The server offers something else by now than you saw.').waitFor();
     assert.match((await callTool(bot, 'echo', 'echo', { text: 'held' })).error.message, /held/, 'what nobody saw is not approved');
     await (await again).finished();
+    const approve = details(page).getByRole('button', { name: 'Approve echo' });
+    await details(page).getByText('It has changed again since you began to read.').waitFor();
+    assert.equal(await approve.isDisabled(), true, 'what came under the finger is not approved');
+    const before = await details(page).locator('.diff-text').innerText();
+    await page.axe();
     await page.shot('servers-review-late');
-    await details(page).getByRole('button', { name: 'Approve echo' }).click();
+    await details(page).getByRole('button', { name: 'Show what it is now' }).click();
+    assert.notEqual(await details(page).locator('.diff-text').innerText(), before);
+    await approve.click();
     await details(page).getByText('Nothing waits for a review').waitFor();
     assert.equal(textOf(await callTool(bot, 'echo', 'echo', { text: 'approved' })), 'approved');
     await page.done();

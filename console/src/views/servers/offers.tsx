@@ -32,7 +32,7 @@ const DESCRIPTION = 4000; // characters; the rest is a click away
 export function Review({ name, listing, onChange }: { name: string; listing: Listing; onChange: () => void }) {
     const waiting = toReview(listing);
     const [isAsking, setAsking] = useState(false);
-    const [seen, setSeen] = useState<string>(); // what was listed when somebody asked for all of it
+    const all = useSeen(listing);
 
     if (!waiting.length)
         return <Empty icon="check" title={t.servers.nothingHeld}>{listing.trusted ? t.servers.nothingHeldHint : t.servers.notTrusted}</Empty>;
@@ -40,11 +40,20 @@ export function Review({ name, listing, onChange }: { name: string; listing: Lis
         <div class="stack">
             <Note tone="plain">{waiting.some(({ offer }) => offer.held) ? t.servers.heldHint : t.servers.warnHint}</Note>
             <Some of={waiting}>{(some) => some.map((one) => <Waiting key={`${one.type} ${one.offer.key}`} server={name} of={one} onChange={onChange} />)}</Some>
-            {waiting.length > 1 && <div class="row"><Button onClick={() => { setSeen(listing.digest); setAsking(true); }}>{t.servers.approveAll}</Button></div>}
+            {waiting.length > 1 && all.isOther && <Note tone="warn" action={<Button onClick={all.see}>{t.servers.readAll}</Button>}>{t.servers.othersMeanwhile}</Note>}
+            {waiting.length > 1 && <div class="row"><Button isDisabled={all.isOther} onClick={() => setAsking(true)}>{t.servers.approveAll}</Button></div>}
             {isAsking && <Ask title={t.servers.approveAllTitle(waiting.length)} text={t.servers.approveAllText} action={t.servers.approve} onClose={() => setAsking(false)}
-                run={async () => { await post(path`/admin/servers/${name}/pins`, { all: true, digest: seen }).catch(changedMeanwhile(onChange)); toast(t.servers.approvedAll, 'ok'); onChange(); }} />}
+                run={async () => { await post(path`/admin/servers/${name}/pins`, { all: true, digest: all.seen.digest }).catch(changedMeanwhile(onChange)); toast(t.servers.approvedAll, 'ok'); onChange(); }} />}
         </div>
     );
+}
+
+// What somebody reads stays as it is until he wants to see what it has become: nobody approves what came
+// under the finger.
+function useSeen<T extends { digest?: string }>(now: T): { seen: T; isOther: boolean; see: () => void } {
+    const [seen, setSeen] = useState(now);
+    const isOther = seen.digest !== now.digest;
+    return { seen: isOther ? seen : now, isOther, see: () => setSeen(now) };
 }
 
 // A server may change what it offers while somebody reads it: then nothing is approved, and what it
@@ -56,7 +65,8 @@ function changedMeanwhile(onChange: () => void): (error: unknown) => never {
     };
 }
 
-function Waiting({ server, of: { type, offer }, onChange }: { server: string; of: TypedOffer; onChange: () => void }) {
+function Waiting({ server, of: { type, offer: now }, onChange }: { server: string; of: TypedOffer; onChange: () => void }) {
+    const { seen: offer, isOther, see } = useSeen(now);
     const act = useAct();
     const approve = () => act.run(async () => {
         await post(path`/admin/servers/${server}/pins`, { name: offer.key, type, digest: offer.digest }).catch(changedMeanwhile(onChange));
@@ -68,9 +78,10 @@ function Waiting({ server, of: { type, offer }, onChange }: { server: string; of
         <section class="section" aria-label={visible(offer.key)}>
             <header>
                 <h3 class="who"><bdi class="words">{visibleName(offer.key)}</bdi> <Badge tone={TONES[offer.verdict]}>{t.servers.verdicts[offer.verdict]}</Badge></h3>
-                <Button kind="primary" label={t.servers.approveOf(visible(offer.key))} isBusy={act.isBusy} onClick={approve}>{t.servers.approve}</Button>
+                <Button kind="primary" label={t.servers.approveOf(visible(offer.key))} isBusy={act.isBusy} isDisabled={isOther} onClick={approve}>{t.servers.approve}</Button>
             </header>
             {act.error && <ErrorNote error={act.error} />}
+            {isOther && <Note tone="warn" action={<Button onClick={see}>{t.servers.showNow}</Button>}>{t.servers.changedMeanwhile}</Note>}
             {offer.difference && offer.verdict === 'changed'
                 ? <><p class="quiet">{t.servers.difference}</p><Difference text={offer.difference} /></>
                 : <Described offer={offer} />}
