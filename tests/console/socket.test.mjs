@@ -200,3 +200,25 @@ test('a connection that is dead without a word is noticed, and nothing is lost',
     ann.socket.close();
     breakAll();
 });
+
+test('of two attempts at once the failure of the first does not hide that the second is in', async () => {
+    const { fetch } = globalThis;
+    const ann = follow('room');
+    let fail;
+
+    globalThis.fetch = (url, options) => {
+        if (!String(url).includes('ws-ticket')) return fetch(url, options);
+        globalThis.fetch = fetch;
+        return new Promise((_, reject) => { fail = () => reject(new TypeError('Failed to fetch')); });
+    };
+    try {
+        ann.socket.open();
+        ann.socket.retry(); // somebody is impatient
+        await ann.until(() => ann.state() === 'open', 'the second');
+        fail();
+        await new Promise((done) => { setTimeout(done, 2000); }); // longer than until another attempt
+        assert.equal(ann.state(), 'open');
+    } finally {
+        ann.socket.close();
+    }
+});

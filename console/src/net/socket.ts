@@ -41,6 +41,7 @@ function asSentence(reason: string): string {
 export class RoomSocket {
     #socket: WebSocket | null = null;
     #attempt = 0;
+    #round = 0; // the newest attempt: what becomes of an older one does not count
     #timer: ReturnType<typeof setTimeout> | undefined;
     #flush: ReturnType<typeof setTimeout> | undefined;
     #batch: Envelope[] = [];
@@ -79,11 +80,13 @@ export class RoomSocket {
     readonly #hurry = (): void => this.retry();
 
     async #connect(): Promise<void> {
+        const mine = ++this.#round;
         this.events.onStatus({ state: 'connecting' });
         try {
             const { ticket } = await post<{ ticket: string }>('/ws-ticket');
-            if (!this.#isClosed && !this.#socket) this.#listen(new WebSocket(this.#address(ticket)));
+            if (!this.#isClosed && mine === this.#round) this.#listen(new WebSocket(this.#address(ticket)));
         } catch (error) {
+            if (mine !== this.#round) return;
             if (error instanceof Refusal && error.status < 500 && error.status !== 429) this.#end(sentenceOf(error));
             else this.#wait(sentenceOf(error));
         }
@@ -165,10 +168,12 @@ export class RoomSocket {
 
     // A browser does not say why a handshake was refused; another door of the topic does.
     async #askWhy(): Promise<void> {
+        const mine = this.#round;
         try {
             await get(path`/topics/${this.topic}/participants`);
-            this.#wait(t.net.lost);
+            if (mine === this.#round) this.#wait(t.net.lost);
         } catch (error) {
+            if (mine !== this.#round) return;
             if (error instanceof Refusal && error.status < 500) this.#end(sentenceOf(error));
             else this.#wait(sentenceOf(error));
         }
