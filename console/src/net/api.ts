@@ -21,6 +21,22 @@ export class Refusal extends Error {
     }
 }
 
+// No answer came, or not all of it.
+export class Unreachable extends Error {
+    constructor() {
+        super(t.net.unreachable);
+    }
+}
+
+// Browsers tell that by a TypeError, as they do of mistakes: it is told apart where it is asked.
+export async function arriving<T>(answer: Promise<T>): Promise<T> {
+    try {
+        return await answer;
+    } catch (error) {
+        throw error instanceof TypeError ? new Unreachable() : error;
+    }
+}
+
 export interface Ask {
     body?: unknown; // sent as JSON
     query?: Record<string, string | number | boolean | undefined>;
@@ -63,7 +79,7 @@ export async function ask(method: string, where: string, options: Ask = {}): Pro
         init.body = JSON.stringify(options.body);
     }
     if (options.signal) init.signal = options.signal;
-    const answer = await fetch(urlOf(where, options.query), init);
+    const answer = await arriving(fetch(urlOf(where, options.query), init));
     if (answer.ok) return answer;
     const refusal = new Refusal(answer.status, await problemOf(answer));
     if (answer.status === 401 && token && token === currentToken()) onSignedOut();
@@ -72,7 +88,7 @@ export async function ask(method: string, where: string, options: Ask = {}): Pro
 
 async function askJson<T>(method: string, where: string, options?: Ask): Promise<T> {
     const answer = await ask(method, where, options);
-    return (answer.status === 204 ? undefined : await answer.json()) as T;
+    return (answer.status === 204 ? undefined : await arriving(answer.json())) as T;
 }
 
 export const get = <T>(where: string, options?: Ask) => askJson<T>('GET', where, options);
@@ -80,14 +96,17 @@ export const post = <T>(where: string, body: unknown = {}, options?: Ask) => ask
 export const patch = <T>(where: string, body: unknown, options?: Ask) => askJson<T>('PATCH', where, { ...options, body });
 export const remove = <T>(where: string, options?: Ask) => askJson<T>('DELETE', where, options);
 
+export async function getText(where: string, options?: Ask): Promise<string> {
+    const answer = await ask('GET', where, options);
+    return arriving(answer.text());
+}
+
 // Numbers as they were written: somebody decides by them.
 export async function getExactly<T>(where: string, options?: Ask): Promise<T> {
-    return parseExact(await (await ask('GET', where, options)).text()) as T;
+    return parseExact(await getText(where, options)) as T;
 }
 
 // Whatever was thrown, for people.
 export function sentenceOf(error: unknown): string {
-    if (error instanceof Refusal) return error.message;
-    if (error instanceof TypeError) return t.net.unreachable; // what fetch throws where no answer came
     return error instanceof Error ? error.message : String(error);
 }

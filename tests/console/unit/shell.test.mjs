@@ -11,7 +11,7 @@ const { readPreferences } = await load('state/preferences.ts');
 const time = await load('state/time.ts');
 const { durationOf, countdownOf, agoOf, clockOf, minuteOf } = time;
 const { backoffMs, isPlace } = await load('net/socket.ts');
-const { path, urlOf, Refusal, sentenceOf } = await load('net/api.ts');
+const { get, path, urlOf, Refusal, sentenceOf } = await load('net/api.ts');
 const { refusalIn, ticketIn } = await load('net/session.ts');
 const { cell } = await load('state/cell.ts');
 
@@ -110,7 +110,23 @@ test('paths hold any name, and refusals become sentences', () => {
     assert.equal(urlOf('/x', { a: 1, b: undefined, c: '', d: 'e&f' }), '/x?a=1&d=e%26f');
     assert.equal(sentenceOf(new Refusal(403, { detail: 'You may not.', error: 'forbidden' })), 'You may not.');
     assert.match(sentenceOf(new Refusal(500, {})), /500/);
-    assert.match(sentenceOf(new TypeError('Failed to fetch')), /does not answer/);
+    assert.equal(sentenceOf(new TypeError('x is not a function')), 'x is not a function', 'what is our own fault blames nobody else');
+});
+
+test('a server that is not there, or goes in the middle of an answer, is told as such', async () => {
+    const { fetch } = globalThis;
+    const gone = async () => { throw new TypeError('Failed to fetch'); };
+    const told = async (answer) => {
+        globalThis.fetch = answer;
+        return sentenceOf(await get('/x', { isAnonymous: true }).catch((error) => error));
+    };
+    try {
+        assert.match(await told(gone), /does not answer/);
+        assert.match(await told(async () => ({ ok: true, status: 200, json: gone })), /does not answer/);
+        assert.match(await told(async () => ({ ok: true, status: 200, json: async () => JSON.parse('{') })), /JSON/);
+    } finally {
+        globalThis.fetch = fetch;
+    }
 });
 
 test('a ticket is found in the fragment alone', () => {

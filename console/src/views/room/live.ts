@@ -2,7 +2,7 @@
 // A room while this page is in it: its history, what comes live, who is there, what is unread.
 // A few rooms stay open while one looks at something else, so that marks are true and coming
 // back is quick.
-import { ask, path, sentenceOf } from '../../net/api';
+import { getText, path, sentenceOf } from '../../net/api';
 import { currentSession, signIn } from '../../net/session';
 import { RoomSocket, type SocketStatus } from '../../net/socket';
 import { GATEWAY, isObject, type Envelope, type Json, type JsonObject } from '../../net/types';
@@ -97,7 +97,7 @@ export class LiveRoom {
     async #history(): Promise<string | null> {
         let last: string | null = null;
         for (;;) {
-            const text: string = await (await ask('GET', path`/topics/${this.topic}/messages`, { query: { after: last ?? undefined } })).text();
+            const text: string = await getText(path`/topics/${this.topic}/messages`, { query: { after: last ?? undefined } });
             const page: Messages = parseNoting<Messages>(text, ({ messages }) => messages);
             this.#chars += text.length;
             if (page.gap && last) {

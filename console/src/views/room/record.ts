@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a room said before the gateway's memory begins, from the record: administrators only.
-import { ask, get } from '../../net/api';
+import { get, getText } from '../../net/api';
 import { isObject, type Envelope, type Json, type JsonObject } from '../../net/types';
 import { parseNoting } from '../../state/exact';
 
@@ -29,8 +29,8 @@ export async function recordBefore(topic: string, said: Envelope | undefined, li
     const until = at && !Number.isNaN(Date.parse(at)) ? new Date(Date.parse(at) + 1).toISOString() : undefined;
     let cursor: string | undefined;
     for (let page = 0; page < PAGES_MOST; page++) {
-        const answer = await ask('GET', '/admin/audit', { query: { topic, until, limit, order: 'newest', cursor } });
-        const { records, next }: Answer = parseNoting<Answer>(await answer.text(), bodiesOf);
+        const text = await getText('/admin/audit', { query: { topic, until, limit, order: 'newest', cursor } });
+        const { records, next }: Answer = parseNoting<Answer>(text, bodiesOf);
         const envelopes = records.filter(isSaid).map((row) => row.body as Json & Envelope).filter(({ id }) => id !== said?.id).reverse();
         if (envelopes.length || next === undefined) return { envelopes, isAll: next === undefined };
         cursor = next; // nothing but connections and the like

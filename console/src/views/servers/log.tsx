@@ -2,7 +2,7 @@
 // What a server writes and what happens to it, as it comes: a stream of lines of JSON.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { ask, path, sentenceOf } from '../../net/api';
+import { arriving, ask, path, sentenceOf } from '../../net/api';
 import { isObject } from '../../net/types';
 import { Button } from '../../parts/button';
 import { Empty, ErrorNote, Skeleton } from '../../parts/notes';
@@ -62,7 +62,7 @@ function useLog(name: string): { lines: readonly Line[]; error: string | undefin
         const read = async () => {
             const answer = await ask('GET', path`/admin/servers/${name}/logs`, { query: { follow: 1 }, signal: abort.signal, accept: 'application/x-ndjson' });
             setState((old) => ({ ...old, isOpen: true }));
-            if (answer.body) await readLines(answer.body, take);
+            if (answer.body) await arriving(readLines(answer.body, take));
         };
 
         setState({ lines: [], isOver: false, isOpen: false });
