@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test, { after, before } from 'node:test';
 
-import { envelope, person, startGateway } from '../e2e/gateway.mjs';
+import { envelope, person, startGateway, within } from '../e2e/gateway.mjs';
 import { until } from '../e2e/processes.mjs';
 import { skip, startBrowser } from './browser.mjs';
 
@@ -220,6 +220,25 @@ test('an export that was cut off is no file, is said to be none, and can be trie
     assert.equal(await page.getByRole('alert').count(), 0);
     assert.equal(exports.length, 2);
     assert.ok(urls.every((url) => !url.includes('root-token')), 'the token stands in no address');
+    await page.done();
+});
+
+test('who leaves the view leaves an export that goes on for nobody', { skip }, async () => {
+    const page = await open('');
+    const downloads = [];
+    let isGone;
+    const gone = new Promise((done) => { isGone = done; });
+
+    page.on('download', (download) => downloads.push(download));
+    page.on('requestfailed', (request) => { if (request.headers()['accept'] === 'application/x-ndjson') isGone(); });
+    await rows(page).first().waitFor();
+    await page.route('**/admin/audit?*', (route) => (route.request().headers()['accept'] === 'application/x-ndjson' ? undefined : route.continue()));
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('menuitem', { name: 'The whole record' }).click();
+    await page.getByRole('button', { name: 'Stop the export' }).waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await within(gone, 'the end of it', 10_000);
+    assert.equal(downloads.length, 0);
     await page.done();
 });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports: the browser asks with the token in a header, so what comes goes through the page into
 // a file. An answer that was cut off is no file.
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { ask, sentenceOf, urlOf } from '../../net/api';
 import { Button } from '../../parts/button';
@@ -23,6 +23,7 @@ export interface Export {
 export function useExport(): Export {
     const [state, setState] = useState<Export['state']>(null);
     const abort = useRef<AbortController>();
+    useEffect(() => () => abort.current?.abort(), []); // who leaves the view waits for nothing
     const start = (query: Record<string, string>, name: string) => {
         const mine = new AbortController();
         abort.current?.abort();
