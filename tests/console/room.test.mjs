@@ -134,6 +134,22 @@ test('what somebody writes is sent, mentions are completed, and what is refused 
     assert.equal((await field.inputValue()).length, 1_100_000);
     await page.done();
 
+    const slow = await enter('ann', 'talk');
+    const words = slow.getByRole('textbox', { name: 'Message' });
+    let go;
+    await slow.route('**/topics/talk/messages', async (route) => { await new Promise((done) => { go = done; }); await route.continue(); });
+    await words.fill('first');
+    await words.press('Enter');
+    await words.fill('second, begun meanwhile');
+    await until(() => go);
+    go();
+    await slow.locator('.chat-body', { hasText: 'first' }).waitFor();
+    await until(async () => await slow.getByRole('button', { name: 'Send' }).getAttribute('aria-busy') !== 'true');
+    await slow.getByRole('link', { name: /Rooms/ }).click();
+    await slow.getByRole('link', { name: 'talk', exact: true }).click();
+    assert.equal(await words.inputValue(), 'second, begun meanwhile');
+    await slow.done();
+
     const reader = await enter('reader', 'talk');
     await reader.getByText('You may read here, but not talk.').waitFor();
     assert.equal(await reader.getByRole('textbox', { name: 'Message' }).count(), 0);

@@ -63,7 +63,7 @@ export function Composer({ room, handle }: { room: LiveRoom; handle: RefObject<C
         try {
             await once.say(topic, text, () => envelope('chat', { text, format: 'markdown' }));
             setText((now) => (now === text ? '' : now)); // unless somebody went on writing
-            drafts.delete(topic);
+            if (drafts.get(topic) === text) drafts.delete(topic);
         } catch (error) {
             setProblem(t.room.notSent(sentenceOf(error)));
         }
