@@ -114,6 +114,8 @@ export const room = {
     steps: 'What happened',
     progress: 'Progress',
     took: (time: string) => `took ${time}`,
+    noMs: 'less than 1 ms',
+    ms: (ms: number) => `${Math.round(ms)} ms`,
     foreign: (n: number) => `${plural(n, 'answer', 'answers')} of somebody who was not asked`,
     mismatch: (name: string) => `The kind says one thing, the payload another: ${name}`,
     on: (who: string) => `on ${who}`,
@@ -133,6 +135,7 @@ export const room = {
     gaveWord: { approve: 'authorized it', deny: 'denied it', delegate: 'delegated it' },
     asks: (method: string) => `asks: ${method}`,
     cancelledIt: 'cancelled it',
+    outcomes: { open: 'open', fulfilled: 'carried out', rejected: 'rejected', withdrawn: 'withdrawn', expired: 'expired' } as Record<string, string>,
     gatewaySays: (state: string) => `the proposal is ${state}`,
 
     // content

@@ -30,6 +30,13 @@ test('what is done with rules is told in words, and what is unknown as it is', a
     assert.match(told('constructor', { a: 1 }), /^constructor /);
 });
 
+test('how a proposal ended, and how long it took, is told in words', () => {
+    assert.equal(steps.outcomeOf({ state: 'fulfilled', by: 'ann' }), 'carried out (ann)');
+    assert.equal(steps.outcomeOf({ state: 'open', approvals: { given: 1, needed: 2 } }), 'open, 1 of 2 approvals');
+    assert.equal(steps.outcomeOf({ state: 'constructor' }), 'constructor', 'what is unknown as it is');
+    assert.deepEqual([0.4, 1, 999, 65_000].map(steps.tookText), ['took less than 1 ms', 'took 1 ms', 'took 999 ms', 'took 1 min']);
+});
+
 test('kinds are read as the protocol writes them', () => {
     assert.deepEqual(parseKind('mcp/request:resources/read:file:///a'), { verb: 'request', method: 'resources/read', context: 'file:///a' });
     assert.deepEqual(parseKind('mcp/approve'), { verb: 'other', method: '', context: '' });

@@ -13,12 +13,11 @@ import { exactly } from '../../state/exact';
 import { isMismatch, isRoutine, paramsOf, targetOf } from '../../state/kinds';
 import { previewOf, resultPreview } from '../../state/preview';
 import type { CallEntry } from '../../state/threads';
-import { durationOf } from '../../state/time';
 import { visible } from '../../state/visible';
 import { t } from '../../strings';
 import { Answer, Thumbnail } from './content';
 import type { RowActions } from './row';
-import { progressOf, stepOf, tookMs, TONES, whyOf } from './steps';
+import { progressOf, stepOf, tookMs, tookText, TONES, whyOf, wordOf } from './steps';
 import { When } from './when';
 
 const STEPS_MOST = 60;
@@ -89,11 +88,11 @@ function Who({ call }: { call: CallEntry }) {
 
     if (call.proposal) add(call.proposal.from, call.state === 'open' ? t.room.proposes : t.room.proposed);
     for (const by of call.approvals?.by ?? []) add(by, t.room.approvedIt);
-    if (call.outcome && typeof call.outcome['by'] === 'string' && call.outcome['state'] !== 'fulfilled') add(call.outcome['by'], String(call.outcome['state']));
+    if (call.outcome && typeof call.outcome['by'] === 'string' && call.outcome['state'] !== 'fulfilled') add(call.outcome['by'], wordOf(String(call.outcome['state'])));
     if (call.request) add(call.request.from, call.proposal ? stepOf(call.request, call) : call.state === 'running' ? t.room.calls : t.room.called);
     if (call.response && call.response.from !== call.request?.to?.[0]) add(call.response.from, t.room.answered);
     if (!steps.length) steps.push(<span key="part">{t.room.partOnly}</span>);
-    if (ms !== null) steps.push(<span key="took">{t.room.took(ms < 1 ? '<1 ms' : ms < 1000 ? `${ms} ms` : durationOf(ms))}</span>);
+    if (ms !== null) steps.push(<span key="took">{tookText(ms)}</span>);
     if (call.state === 'running' && call.progress) steps.push(<span key="progress">{visible(progressOf(call.progress))}</span>);
     return <>{steps}</>;
 }

@@ -5,6 +5,7 @@ import type { Tone } from '../../parts/notes';
 import { errorOf, type Call, type CallState } from '../../state/calls';
 import { paramsOf, parseKind } from '../../state/kinds';
 import { previewOf, resultPreview } from '../../state/preview';
+import { durationOf } from '../../state/time';
 import { whenOf } from '../../state/when';
 import { t } from '../../strings';
 
@@ -50,10 +51,15 @@ function requestStep(said: Envelope, method: string, call: Call): string {
     return t.room.asks(`${method} ${previewOf(params, 80)}`);
 }
 
+// What became of a proposal, in our words where we have some.
+export function wordOf(state: string): string {
+    return Object.hasOwn(t.room.outcomes, state) ? t.room.outcomes[state] ?? state : state;
+}
+
 export function outcomeOf(payload: JsonObject): string {
     const { state, by, approvals } = payload;
     const given = state === 'open' && isObject(approvals) ? `, ${t.room.approvalsOf(Number(approvals['given']), Number(approvals['needed']))}` : '';
-    return `${text(state)}${given}${text(by) && ` (${text(by)})`}${reasonOf(payload)}`;
+    return `${wordOf(text(state))}${given}${text(by) && ` (${text(by)})`}${reasonOf(payload)}`;
 }
 
 export function progressOf(said: Envelope): string {
@@ -66,6 +72,10 @@ export function progressOf(said: Envelope): string {
 export function tookMs(call: Call): number | null {
     const ms = whenOf(call.response ?? undefined) - whenOf(call.request ?? undefined);
     return Number.isNaN(ms) || ms < 0 ? null : ms;
+}
+
+export function tookText(ms: number): string {
+    return t.room.took(ms < 1 ? t.room.noMs : ms < 1000 ? t.room.ms(ms) : durationOf(ms));
 }
 
 // Why it ended so, in one line.
