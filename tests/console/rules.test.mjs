@@ -202,6 +202,7 @@ test('the switch of a room stops its rules, and says so to everybody', { skip },
     await page.shot('rules-automation');
     await page.axe();
     await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Automation…' }).and(page.locator(':focus')).waitFor();
     await details(page).getByText('It does nothing: automation is off in this room.').waitFor();
     const ann = await open(rule, 'ann');
 

@@ -37,14 +37,14 @@ export function Dialog({ title, onClose, actions, isWide, children }: DialogProp
         const before = document.activeElement;
         element.current?.showModal();
         if (element.current) firstOf(element.current)?.focus();
-        return () => { if (before instanceof HTMLElement && before.isConnected) before.focus(); };
+        return leaving(element.current, before);
     }, []);
     return (
         <dialog ref={element} class={isWide ? 'dialog wide' : 'dialog'} aria-labelledby={id}
             onKeyDown={(event) => { if (event.key === 'Escape') event.stopPropagation(); }} // it closes this and not what is around it
             onInput={() => { isFilled.current = true; setAsked(false); }}
             onCancel={(event) => { event.preventDefault(); leave(); }}
-            onClose={onClose}> {/* by the browser, which does not ask twice */}
+            onClose={(event) => { if (event.currentTarget.isConnected) onClose(); }}> {/* by the browser, which does not ask twice */}
             <div class="dialog-body">
                 <header><h2 id={id}><bdi>{visibleName(title.length > TITLE ? `${title.slice(0, TITLE)}…` : title)}</bdi></h2><Button kind="quiet" icon="cross" label={t.common.close} onClick={onClose} /></header>
                 <div class="dialog-content" tabIndex={-1}>{children}</div>
@@ -54,6 +54,19 @@ export function Dialog({ title, onClose, actions, isWide, children }: DialogProp
             <Toasts />
         </dialog>
     );
+}
+
+// Behind an open dialog nothing takes the focus: it is closed first. What had it before may go in the
+// same moment; then one is in what is open, or in the view.
+function leaving(dialog: HTMLDialogElement | null, before: Element | null): () => void {
+    return () => {
+        dialog?.close();
+        if (before instanceof HTMLElement) before.focus({ preventScroll: true });
+        setTimeout(() => {
+            if (document.activeElement !== document.body) return;
+            document.querySelector<HTMLElement>('.details, #content')?.focus({ preventScroll: true });
+        });
+    };
 }
 
 // Where one begins: in what asks for it, in a field that stands first, or on the button that

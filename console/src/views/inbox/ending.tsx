@@ -39,8 +39,8 @@ export function EndingNote({ ended }: { ended: Ended }) {
     const tone = toneOf(ended) === 'danger' ? 'plain' : toneOf(ended); // a no is no error
     const element = useRef<HTMLDivElement>(null);
 
-    // The button that had the focus is gone with the decision.
-    useEffect(() => { if (document.activeElement === document.body) element.current?.focus(); }, []);
+    // The button that had the focus is gone with the decision, or what is around this has it instead.
+    useEffect(() => { if (document.activeElement?.contains(element.current)) element.current?.focus(); }, []);
     return (
         <div class="inbox-ending" ref={element} tabIndex={-1}>
             <Note tone={tone}>
