@@ -188,6 +188,27 @@ test('a server that does not answer is said to, what was there stays, and it com
     await page.done();
 });
 
+test('while nobody knows what waits the inbox does not say that nothing does, and asks again soon', { skip }, async () => {
+    const page = await open('ann', null, { path: '/console/inbox?q=nothing-has-this', allow: [/ERR_FAILED/] });
+    const nothing = page.getByText('Nothing that waits fits');
+    let asked = 0;
+
+    await nothing.waitFor();
+    await page.route('**/inbox', (route) => (asked++ < 2 ? route.abort('failed') : route.continue()));
+    await page.getByText('This may be out of date.').waitFor();
+    await nothing.waitFor({ state: 'detached' });
+    await nothing.waitFor({ timeout: 8000 });
+    await page.unrouteAll();
+    let letGo;
+    const held = new Promise((resolve) => { letGo = resolve; });
+    await page.route('**/inbox', async (route) => { await held; await route.continue(); });
+    await page.reload({ waitUntil: 'commit' });
+    await page.getByRole('button', { name: 'To decide', exact: true }).waitFor();
+    letGo();
+    await page.getByRole('button', { name: /^To decide \d/ }).waitFor();
+    await page.done();
+});
+
 test('clocks that differ hide nothing: what is listed can be decided, and is counted down by the clock of the server', { skip }, async () => {
     const item = await propose(gateway, 'plain', { clock: 1 }, { expires_at: new Date(Date.now() + 250_000).toISOString() });
     const page = await open('ann');

@@ -67,16 +67,15 @@ export function InboxView({ route }: { route: Route }) {
     });
     return (
         <Page title={t.views.inbox.title} name={t.inbox.tabName(count, t.views.inbox.title)} isFlush actions={<Bell />}
-            tools={<div class="inbox-tools" ref={search}><Filters filter={filter} items={now.items} onFilter={(next) => go(addressOf(next, ref), 'replace')} /></div>}
+            tools={<div class="inbox-tools" ref={search}><Filters filter={filter} items={now.isLoaded ? now.items : null} onFilter={(next) => go(addressOf(next, ref), 'replace')} /></div>}
             details={current !== null && now.isLoaded && <Chosen key={current} chosen={current} items={now.items} ended={ended} onClose={close} />}>
             {now.error && <div class="inbox-note"><ErrorNote error={now.isLoaded ? `${t.inbox.stale} ${now.error}` : now.error} onRetry={() => void look()} /></div>}
             {now.leftOff > 0 && <div class="inbox-note"><Note tone="warn">{t.inbox.leftOff(now.leftOff)}</Note></div>}
             <p class="hidden" role="status">{now.isLoaded && t.common.waiting(count)}</p>
             <div class="grow inbox-body">
                 {!now.isLoaded && !now.error && <div class="inbox-note"><Skeleton /></div>}
-                {now.isLoaded && (rows.length
-                    ? <InboxList rows={rows} current={current} handle={handle} hrefOf={(item) => addressOf(filter, refOf(item))} />
-                    : <Nothing filter={filter} waits={now.items.length} />)}
+                {rows.length > 0 && <InboxList rows={rows} current={current} handle={handle} hrefOf={(item) => addressOf(filter, refOf(item))} />}
+                {rows.length === 0 && now.isLoaded && !now.error && <Nothing filter={filter} waits={now.items.length} />}
             </div>
         </Page>
     );
@@ -103,14 +102,15 @@ function Nothing({ filter, waits }: { filter: Filter; waits: number }) {
     return <Empty icon="inbox" title={title} action={action}>{t.views.inbox.purpose}</Empty>;
 }
 
-function Filters({ filter, items, onFilter }: { filter: Filter; items: readonly Item[]; onFilter: (next: Filter) => void }) {
-    const rooms = [...new Set([...items.map((item) => item.topic), ...(filter.room ? [filter.room] : [])])].sort();
-    const shows = SHOWS.map((name) => ({ name, title: t.inbox.shows[name], count: items.filter((item) => isShown(item, { show: name, room: '', text: '' })).length }));
+// `items`: null where it is not known yet what waits.
+function Filters({ filter, items, onFilter }: { filter: Filter; items: readonly Item[] | null; onFilter: (next: Filter) => void }) {
+    const rooms = [...new Set([...(items ?? []).map((item) => item.topic), ...(filter.room ? [filter.room] : [])])].sort();
+    const shows = SHOWS.map((name) => ({ name, title: t.inbox.shows[name], count: items?.filter((item) => isShown(item, { show: name, room: '', text: '' })).length }));
 
     return (
         <>
             <div class="row inbox-shows" role="group" aria-label={t.inbox.show}>
-                {shows.map((one) => <Button key={one.name} kind="quiet" isPressed={one.name === filter.show} onClick={() => onFilter({ ...filter, show: one.name })}>{one.title} <span class="count">{one.count}</span></Button>)}
+                {shows.map((one) => <Button key={one.name} kind="quiet" isPressed={one.name === filter.show} onClick={() => onFilter({ ...filter, show: one.name })}>{one.title}{one.count !== undefined && <> <span class="count">{one.count}</span></>}</Button>)}
             </div>
             {(rooms.length > 1 || filter.room) && <SelectField label={t.inbox.room} isLabelHidden value={filter.room} onInput={(room) => onFilter({ ...filter, room })}
                 choices={[{ value: '', title: t.inbox.anyRoom }, ...rooms.map((room) => ({ value: room, title: room }))]} />}

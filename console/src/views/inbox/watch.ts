@@ -24,7 +24,7 @@ const NOTHING: Inbox = { items: [], leftOff: 0, isLoaded: false, error: null };
 const HERE_MS = 2000; // somebody looks at it
 const ELSEWHERE_MS = 5000; // another view is shown
 const HIDDEN_MS = 15_000;
-const LONGEST_MS = 30_000;
+const AWAY_MS = 4000; // the server does not answer, and somebody waits for it
 const TOLD = 50; // endings that are asked for at a time
 
 export const inbox = cell<Inbox>(NOTHING);
@@ -35,8 +35,8 @@ let round = 0; // the newest attempt: an answer to an older one is dropped
 let isRunning = false;
 
 function pauseMs(): number {
-    if (failures) return Math.min(LONGEST_MS, HERE_MS * 2 ** failures);
     if (document.hidden) return HIDDEN_MS;
+    if (failures > 1) return AWAY_MS;
     return route.get().view === 'inbox' ? HERE_MS : ELSEWHERE_MS;
 }
 
