@@ -3,7 +3,7 @@
 // is a menu of all that has no place of its own.
 import { signOut } from './net/session';
 import type { Session } from './net/types';
-import { Avatar, Name } from './parts/badge';
+import { Avatar, Count, Name } from './parts/badge';
 import { Icon } from './parts/icon';
 import { Menu, type MenuItem } from './parts/menu';
 import { go, hrefOf } from './router';
@@ -29,6 +29,7 @@ export function Navigation({ views, current, session, onHelp }: NavigationProps)
         { title: t.common.shortcuts, icon: 'info', run: onHelp },
         { title: t.common.signOut, icon: 'out', run: () => void signOut() },
     ];
+    const counts = useCell(marks);
     const hidden = views.filter((view) => !view.isOnPhoneBar);
 
     return (
@@ -36,8 +37,9 @@ export function Navigation({ views, current, session, onHelp }: NavigationProps)
             <p class="brand">{t.common.name}</p>
             <ul>{views.map((view) => <Entry key={view.name} view={view} isCurrent={view.name === current} />)}</ul>
             <div class="phone-more">
-                <Menu label={t.common.more} title={t.common.more} opens="up" items={[
-                    ...hidden.map((view) => ({ title: view.title, icon: view.icon, run: () => go(hrefOf(view.name)) })), ...account,
+                <Menu label={t.common.more} title={t.common.more} opens="up" isCurrent={hidden.some((view) => view.name === current)} items={[
+                    ...hidden.map((view) => ({ title: view.title, icon: view.icon, isCurrent: view.name === current, count: counts[view.name] ?? 0, run: () => go(hrefOf(view.name)) })),
+                    ...account,
                 ]} />
             </div>
             <div class="account">
@@ -56,7 +58,7 @@ function Entry({ view, isCurrent }: { view: View; isCurrent: boolean }) {
         <li class={view.isOnPhoneBar ? '' : 'not-on-phone'}>
             <a href={hrefOf(view.name)} aria-current={isCurrent ? 'page' : undefined}>
                 <Icon name={view.icon} /><span>{view.title}</span>
-                {count > 0 && <span class="count"><span class="hidden">{t.common.waiting(count)}</span><span aria-hidden="true">{count > 99 ? '99+' : count}</span></span>}
+                <Count of={count} />
             </a>
         </li>
     );

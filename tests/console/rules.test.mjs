@@ -214,6 +214,39 @@ test('the switch of a room stops its rules, and says so to everybody', { skip },
     await page.done();
 });
 
+test('a table has the columns that it has room for, whether details are open or not', { skip }, async () => {
+    const page = await open(await suggest('columns'), 'ann', { width: 2200 });
+    const column = page.getByRole('columnheader', { name: 'Expires' });
+
+    await details(page).waitFor();
+    await column.waitFor();
+    await page.setViewportSize({ width: 1100, height: 800 });
+    await column.waitFor({ state: 'hidden' });
+    await page.getByRole('columnheader', { name: 'State' }).waitFor();
+    await page.done();
+});
+
+test('on a phone "More" is where one is, with what waits in it, and nothing is cut', { skip }, async () => {
+    await suggest('lobby');
+    const page = await browser.page(gateway, { token: 'ann-token', path: '/console/rules', width: 390, height: 800, touch: true });
+    const more = page.getByRole('button', { name: /^More \d+ waiting$/ });
+
+    await more.waitFor();
+    assert.equal(await more.getAttribute('aria-current'), 'true');
+    assert.ok(await page.getByRole('button', { name: 'Automation…' }).evaluate((button) => button.querySelector('span').offsetWidth > 60), 'its name is seen');
+    assert.ok(await page.getByRole('tablist').evaluate((list) => list.scrollWidth <= list.clientWidth), 'all tabs are seen');
+    await page.shot('rules-phone');
+    await more.tap();
+    assert.equal(await page.getByRole('menuitem', { name: /^Rules \d+ waiting$/ }).getAttribute('aria-current'), 'page');
+    await page.shot('rules-phone-more');
+    await page.axe();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Inbox' }).tap();
+    await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor();
+    assert.equal(await more.getAttribute('aria-current'), null);
+    await page.done();
+});
+
 test('one room that cannot be stopped keeps no other from it, and is named', { skip }, async () => {
     const rooms = ['stop-a', 'stop-b', 'stop-c'];
 

@@ -8,9 +8,17 @@ import { t } from '../strings';
 import { Icon, type IconName } from './icon';
 import type { Tone } from './notes';
 
+const MOST = 99; // of what waits: more is not counted out
+
 // Never by colour alone: it has a word.
 export function Badge({ tone = 'plain', icon, children }: { tone?: Tone; icon?: IconName; children: ComponentChildren }) {
     return <span class={`badge ${tone}`}>{icon && <Icon name={icon} />}{children}</span>;
+}
+
+// How much waits somewhere; nothing where nothing does.
+export function Count({ of }: { of: number }) {
+    if (of === 0) return null;
+    return <span class="count"><span class="hidden">{t.common.waiting(of)}</span><span aria-hidden="true">{of > MOST ? `${MOST}+` : of}</span></span>;
 }
 
 const SIGNS: Record<ParticipantType, IconName> = { human: 'person', agent: 'agent', service: 'tool' };

@@ -3,6 +3,7 @@
 // menu is in the top layer, so that nothing cuts it off.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
+import { Count } from './badge';
 import { Icon, type IconName } from './icon';
 
 export interface MenuItem {
@@ -11,6 +12,8 @@ export interface MenuItem {
     isDanger?: boolean;
     isDisabled?: boolean;
     isChosen?: boolean; // of several that exclude each other
+    isCurrent?: boolean; // one is there already
+    count?: number; // what waits there
     run: () => void;
 }
 
@@ -21,12 +24,14 @@ interface MenuProps {
     kind?: 'plain' | 'quiet'; // as of a button
     side?: 'start' | 'end'; // which edges are aligned
     opens?: 'down' | 'up'; // where there is room for both
+    isCurrent?: boolean; // one of what it leads to is shown
     items: readonly MenuItem[];
 }
 
-export function Menu({ label, title, icon = 'more', kind = 'quiet', side = 'end', opens = 'down', items }: MenuProps) {
+export function Menu({ label, title, icon = 'more', kind = 'quiet', side = 'end', opens = 'down', isCurrent = false, items }: MenuProps) {
     const [isOpen, setOpen] = useState(false);
     const element = useRef<HTMLDivElement>(null);
+    const count = items.reduce((sum, item) => sum + (item.count ?? 0), 0);
     const close = () => {
         setOpen(false);
         element.current?.querySelector('button')?.focus();
@@ -46,9 +51,9 @@ export function Menu({ label, title, icon = 'more', kind = 'quiet', side = 'end'
     }, [isOpen]);
     return (
         <div class="menu" ref={element} onKeyDown={(event) => onMenuKey(event, element.current, close)}>
-            <button type="button" class={`button ${kind}${title ? '' : ' bare'}`} aria-haspopup="menu" aria-expanded={isOpen}
+            <button type="button" class={`button ${kind}${title ? '' : ' bare'}`} aria-haspopup="menu" aria-expanded={isOpen} aria-current={isCurrent ? 'true' : undefined}
                 aria-label={title ? undefined : label} title={title ? undefined : label} onClick={() => setOpen(!isOpen)}>
-                <Icon name={icon} />{title && <span>{title}</span>}
+                <Icon name={icon} />{title && <span>{title}</span>}<Count of={count} />
             </button>
             {isOpen && (
                 <div class="menu-items" role="menu" aria-label={label} popover="manual">
@@ -79,9 +84,9 @@ function place(menu: HTMLElement | null, side: 'start' | 'end', opens: 'down' | 
 function Item({ item, close }: { item: MenuItem; close: () => void }) {
     return (
         <button type="button" role={item.isChosen === undefined ? 'menuitem' : 'menuitemradio'} aria-checked={item.isChosen}
-            tabIndex={-1} class={item.isDanger ? 'danger' : ''} disabled={item.isDisabled}
+            tabIndex={-1} class={item.isDanger ? 'danger' : ''} disabled={item.isDisabled} aria-current={item.isCurrent ? 'page' : undefined}
             onClick={() => { close(); item.run(); }}>
-            {item.isChosen ? <Icon name="check" /> : item.icon && <Icon name={item.icon} />}<span>{item.title}</span>
+            {item.isChosen ? <Icon name="check" /> : item.icon && <Icon name={item.icon} />}<span>{item.title}</span><Count of={item.count ?? 0} />
         </button>
     );
 }

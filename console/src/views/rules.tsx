@@ -56,7 +56,7 @@ export function RulesView({ route }: { route: Route }) {
     useEffect(() => { if (rooms.value) markRules(rooms.value); }, [rooms.value]);
     useRowKeys(shown.map(keyOf), chosen ? keyOf(chosen) : null, (key) => open(shown.find((rule) => keyOf(rule) === key)));
     return (
-        <Page title={t.rules.title} actions={<Button icon="stop" onClick={() => setSwitching(true)}>{t.rules.automation}</Button>}
+        <Page title={t.rules.title} actions={<Button icon="power" onClick={() => setSwitching(true)}>{t.rules.automation}</Button>}
             tools={<Filters filter={filter} rooms={rooms.value ?? []} set={set} />}
             details={route.thing !== null && <RuleDetails key={`${route.query.get('in') ?? ''}\n${route.thing}`} rule={chosen} room={rooms.value?.find((room) => room.name === chosen?.topic)}
                 now={now} isLoading={rooms.value === undefined} onChange={rooms.reload} onClose={close} />}>
