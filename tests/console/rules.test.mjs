@@ -64,7 +64,7 @@ test('a suggested rule is told in words, with what it rests on, and is accepted 
     await page.getByRole('link', { name: rule.tool }).click();
     const panel = details(page);
     await panel.getByText('It does nothing until a person accepts it.').waitFor();
-    await panel.getByText('a path beneath /srv/app, behind that only “a-z 0-9 .”, at most 40 bytes in all and 3 levels, ending with .c or .h').waitFor();
+    await panel.getByText('a path beneath /srv/app, up to 3 levels deep, ending in .c or .h, at most 40 bytes long, and the rest made only of the characters “a-z 0-9 .”').waitFor();
     await panel.getByText('"w" or "a"').waitFor();
     await panel.getByText('a whole number from 1 to 40').waitFor();
     await panel.getByText('Approved 20 times').waitFor();

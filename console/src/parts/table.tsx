@@ -9,6 +9,7 @@ export interface Column<Row> {
     align?: 'end'; // numbers
     isHead?: boolean; // what the row is about
     isTitleHidden?: boolean; // buttons
+    isExtra?: boolean; // left out where the table is narrow; the details have it
 }
 
 interface TableProps<Row> {
@@ -27,10 +28,10 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, isChosen }: Ta
     };
 
     return (
-        <table class={onOpen ? 'table opens' : 'table'} aria-label={label}>
+        <div class="table-room"><table class={onOpen ? 'table opens' : 'table'} aria-label={label}>
             <thead>
                 <tr>{columns.map((column) => (
-                    <th key={column.title} scope="col" class={column.align ?? ''}>
+                    <th key={column.title} scope="col" class={classOf(column)}>
                         <span class={column.isTitleHidden ? 'hidden' : ''}>{column.title}</span>
                     </th>
                 ))}</tr>
@@ -42,12 +43,16 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, isChosen }: Ta
                     </tr>
                 ))}
             </tbody>
-        </table>
+        </table></div>
     );
+}
+
+function classOf<Row>({ align, isExtra }: Column<Row>): string {
+    return [align, isExtra && 'extra'].filter(Boolean).join(' ');
 }
 
 function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
     const title = column.isTitleHidden ? undefined : column.title;
     if (column.isHead) return <th scope="row" data-title={title}>{column.cell(row)}</th>;
-    return <td class={column.align ?? ''} data-title={title}>{column.cell(row)}</td>;
+    return <td class={classOf(column)} data-title={title}>{column.cell(row)}</td>;
 }

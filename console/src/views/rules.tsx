@@ -67,7 +67,7 @@ export function RulesView({ route }: { route: Route }) {
                         <StoppedRooms rooms={value} onChange={rooms.reload} />
                         <Tabs label={t.rules.tabsLabel} current={tab} onChoose={(name) => set({ tab: name })}
                             tabs={TABS.map((name) => ({ name, title: t.rules.tabs[name] ?? name, count: found.filter((rule) => tabOf(rule, now) === name).length }))}>
-                            {isWantedLeftOut ? <Skeleton /> : <List rules={shown} tab={tab} isFiltered={Boolean(filter.text || filter.topic)} isNarrow={route.thing !== null} chosen={chosen} onOpen={open} now={now} />}
+                            {isWantedLeftOut ? <Skeleton /> : <List rules={shown} tab={tab} isFiltered={Boolean(filter.text || filter.topic)} chosen={chosen} onOpen={open} now={now} />}
                         </Tabs>
                     </>
                 )}
@@ -88,15 +88,14 @@ function Filters({ filter, rooms, set }: { filter: { text: string; topic: string
     );
 }
 
-interface ListProps { rules: readonly Rule[]; tab: Tab; isFiltered: boolean; isNarrow: boolean; chosen: Rule | undefined; onOpen: (rule: Rule) => void; now: number }
+interface ListProps { rules: readonly Rule[]; tab: Tab; isFiltered: boolean; chosen: Rule | undefined; onOpen: (rule: Rule) => void; now: number }
 
-function List({ rules, tab, isFiltered, isNarrow, chosen, onOpen, now }: ListProps) {
+function List({ rules, tab, isFiltered, chosen, onOpen, now }: ListProps) {
     if (!rules.length && isFiltered) return <Empty icon="search" title={t.rules.noMatch}>{t.rules.noMatchHint}</Empty>;
     if (!rules.length) return <Empty icon="rules" title={t.rules.none[tab] ?? ''}>{t.rules.noneHints[tab]}</Empty>;
-    const columns = columnsOf(now);
     return (
         <Some of={rules}>
-            {(some) => <Table label={t.rules.title} columns={isNarrow ? columns.slice(0, 2) : columns} rows={some} keyOf={keyOf} onOpen={onOpen} isChosen={(rule) => rule === chosen} />}
+            {(some) => <Table label={t.rules.title} columns={columnsOf(now)} rows={some} keyOf={keyOf} onOpen={onOpen} isChosen={(rule) => rule === chosen} />}
         </Some>
     );
 }
@@ -106,8 +105,8 @@ function columnsOf(now: number): Column<Rule>[] {
     return [
         { title: c.what, isHead: true, cell: (rule) => <a class="plain" href={hrefOfRule(rule)}><Who rule={rule} /></a> },
         { title: c.state, cell: (rule) => <StandingBadge rule={rule} now={now} /> },
-        { title: c.room, cell: (rule) => <Name>{rule.topic}</Name> },
-        { title: c.uses, align: 'end', cell: (rule) => t.rules.usesOf(rule.used_this_hour, rule.budget) },
-        { title: c.expires, align: 'end', cell: (rule) => (rule.expires_at ? <Time at={rule.expires_at} /> : '–') },
+        { title: c.room, isExtra: true, cell: (rule) => <Name>{rule.topic}</Name> },
+        { title: c.uses, isExtra: true, align: 'end', cell: (rule) => t.rules.usesOf(rule.used_this_hour, rule.budget) },
+        { title: c.expires, isExtra: true, align: 'end', cell: (rule) => (rule.expires_at ? <Time at={rule.expires_at} /> : '–') },
     ];
 }
