@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { expect } from '../e2e/gateway.mjs';
 import { sdkClient, textIn } from '../e2e/mcp-room.mjs';
 import { skip, startBrowser } from './browser.mjs';
-import { button, details, entry, isOver, opener, propose, serve, startRoom } from './inbox-room.mjs';
+import { button, details, entry, isOver, opener, post, propose, serve, startRoom } from './inbox-room.mjs';
 
 let files, gateway, open;
 
@@ -37,6 +37,8 @@ test('an agent asks through MCP, one person approves, another rejects, and every
     assert.equal(textIn(await first), 'wrote /srv/story/1.md');
     await isOver(ann, 'You approved it.');
     await details(ann).getByText('wrote /srv/story/1.md').waitFor();
+    await details(ann).getByText('1 of the last 1 went through').waitFor({ timeout: 5000 }); // as it is now
+    await entry(ann, '/srv/story/1.md').getByText('proposed').waitFor();
     await isOver(ben, 'ann approved it.');
     assert.equal(await button(ben, 'Approve').count(), 0);
 
@@ -107,6 +109,25 @@ test('who closes a dialog is where he was, and who decided in it is with the out
     await isOver(page, 'You rejected it.');
     await isFocused(page.locator('.inbox-ending'));
     await page.done();
+});
+
+test('a row says whose tool it is and why, and what no longer waits leads to where it is told', { skip }, async () => {
+    const item = await propose(gateway, 'write_file', { path: '/srv/why.md', text: '1' }, { reason: 'The report is due.' });
+    const page = await open('root');
+    const row = entry(page, '/srv/why.md');
+
+    await Promise.all(['on files', 'The report is due.', 'proposes'].map((text) => row.getByText(text).waitFor()));
+    await post(gateway, 'ann', 'lobby', 'mcp/reject', { correlation_id: item.id });
+    await page.goto(`/console/inbox?topic=lobby&id=${item.id}`);
+    await details(page).getByText('It no longer waits').waitFor();
+    await page.axe();
+    assert.equal(await details(page).getByRole('link', { name: 'See it in the room' }).getAttribute('href'), `/console/room/lobby?envelope=${item.id}`);
+    await details(page).getByRole('link', { name: 'See it in the record' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Thread' }).waitFor();
+    const ben = await open('ben', item);
+    await details(ben).getByRole('link', { name: 'See it in the room' }).waitFor();
+    assert.equal(await details(ben).getByRole('link', { name: 'See it in the record' }).count(), 0);
+    await Promise.all([page, ben].map((one) => one.done()));
 });
 
 test('who edits before the tool is known waits for its form', { skip }, async () => {

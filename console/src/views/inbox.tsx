@@ -4,6 +4,7 @@
 // next: a second press of the key must not decide on something nobody has read.
 import { useRef } from 'preact/hooks';
 
+import { currentSession } from '../net/session';
 import { Button, LinkButton } from '../parts/button';
 import { SelectField, TextField } from '../parts/field';
 import { Empty, ErrorNote, Note, Skeleton } from '../parts/notes';
@@ -68,7 +69,7 @@ export function InboxView({ route }: { route: Route }) {
     return (
         <Page title={t.views.inbox.title} name={t.inbox.tabName(count, t.views.inbox.title)} isFlush actions={<Bell />}
             tools={<div class="inbox-tools" ref={search}><Filters filter={filter} items={now.isLoaded ? now.items : null} onFilter={(next) => go(addressOf(next, ref), 'replace')} /></div>}
-            details={current !== null && now.isLoaded && <Chosen key={current} chosen={current} items={now.items} ended={ended} onClose={close} />}>
+            details={ref !== null && current !== null && now.isLoaded && <Chosen key={current} place={ref} chosen={current} items={now.items} ended={ended} onClose={close} />}>
             {now.error && <div class="inbox-note"><ErrorNote error={now.isLoaded ? `${t.inbox.stale} ${now.error}` : now.error} onRetry={() => void look()} /></div>}
             {now.leftOff > 0 && <div class="inbox-note"><Note tone="warn">{t.inbox.leftOff(now.leftOff)}</Note></div>}
             <p class="hidden" role="status">{now.isLoaded && t.common.waiting(count)}</p>
@@ -81,16 +82,30 @@ export function InboxView({ route }: { route: Route }) {
     );
 }
 
-interface ChosenProps { chosen: string; items: readonly Item[]; ended: ReadonlyMap<string, Ended>; onClose: () => void }
+interface ChosenProps { place: Ref; chosen: string; items: readonly Item[]; ended: ReadonlyMap<string, Ended>; onClose: () => void }
 
-function Chosen({ chosen, items, ended, onClose }: ChosenProps) {
+function Chosen({ place, chosen, items, ended, onClose }: ChosenProps) {
     const seen = useRef<Item | null>(null); // between the list without it and the word what became of it
     const over = ended.get(chosen) ?? null;
     const item = over?.item ?? items.find((one) => keyOf(one) === chosen) ?? seen.current;
 
     seen.current = item;
     if (item) return <InboxDetails item={item} ended={over} onClose={onClose} />;
-    return <Details title={t.inbox.gone} onClose={onClose}><p class="quiet">{t.inbox.goneHint}</p></Details>;
+    return <Gone place={place} onClose={onClose} />;
+}
+
+// What became of it stands in the room, and in the record, which is for administrators.
+function Gone({ place, onClose }: { place: Ref; onClose: () => void }) {
+    const id = 'id' in place ? place.id : null;
+    return (
+        <Details title={t.inbox.gone} onClose={onClose}>
+            <p class="quiet">{t.inbox.goneHint}</p>
+            <div class="row">
+                <LinkButton icon="room" href={hrefOf('room', place.topic, { envelope: id ?? undefined })}>{t.inbox.goneRoom}</LinkButton>
+                {id !== null && currentSession().admin && <LinkButton icon="audit" href={hrefOf('audit', null, { topic: place.topic, thread: id })}>{t.inbox.goneRecord}</LinkButton>}
+            </div>
+        </Details>
+    );
 }
 
 function Nothing({ filter, waits }: { filter: Filter; waits: number }) {

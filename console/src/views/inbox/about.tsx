@@ -67,7 +67,9 @@ function PinBadge({ pin, server }: { pin: Pin | null; server: string | undefined
 
 // --- what was decided ---
 
-export function History({ facts }: { facts: Facts }) {
+// What was just decided is told above, and may not be in the record yet.
+export function History({ facts, isOver }: { facts: Facts; isOver: boolean }) {
+    if (isOver && facts.past.value?.decisions.length === 0) return null;
     return (
         <section class="inbox-part">
             <h3>{t.inbox.history}</h3>
@@ -97,7 +99,7 @@ function PastCall({ one, args }: { one: Decision; args: Json | undefined }) {
         <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
             <summary>
                 <Badge tone={wasAgreed(one) ? 'ok' : one.state === 'rejected' || one.state === 'denied' ? 'danger' : 'plain'}>{t.inbox.states[one.state] ?? one.state}</Badge>
-                <span class="inbox-by">{one.rule ? t.inbox.byRule : <Name>{one.by === undefined ? one.proposer : whoOf(one.by)}</Name>}</span>
+                <span class="inbox-by">{one.rule ? t.inbox.byRule : one.by === undefined ? <>{t.inbox.askedBy} <Name>{whoOf(one.proposer)}</Name></> : <Name>{whoOf(one.by)}</Name>}</span>
                 {one.edited && <Badge tone="warn">{t.inbox.edited}</Badge>}
                 <span class="quiet grow">{words}</span>
                 <span class="quiet"><Time at={one.decided ?? one.created} /></span>

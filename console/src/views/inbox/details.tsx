@@ -38,7 +38,7 @@ interface InboxDetailsProps {
 export function InboxDetails({ item: listed, ended, onClose }: InboxDetailsProps) {
     const [to, setTo] = useState('');
     const [isRuleOpen, setRuleOpen] = useState(false);
-    const facts = useFacts(listed, to);
+    const facts = useFacts(listed, to, `${ended?.state ?? ''} ${ended?.run?.state ?? ''}`);
     const { item, call } = facts;
     const why = useMemo(() => whyNot(facts.call, facts.isWhole), [facts.call, facts.isWhole]);
     const reading = useReading(facts);
@@ -58,7 +58,7 @@ export function InboxDetails({ item: listed, ended, onClose }: InboxDetailsProps
             {Object.keys(call.others).length > 0 && <Others call={call} isAll={reading.isAll} />}
             {!ended && !reading.isAll && <Note tone="warn" action={<Button onClick={reading.showAll}>{t.parts.moreOfIt}</Button>}>{t.inbox.isLong}</Note>}
             <About facts={facts} />
-            <History facts={facts} />
+            <History facts={facts} isOver={ended !== null} />
             {item.type === 'proposal' && item.envelope && <Raw envelope={item.envelope} />}
             {!ended && <Actions facts={facts} to={to} isBlocked={isBlocked} isRead={reading.isAll} onRule={() => setRuleOpen(true)} />}
             {isRuleOpen && item.type === 'proposal' && <RuleDialog facts={facts} item={item} to={to} ended={ended} onClose={() => setRuleOpen(false)} />}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is asked for to decide on one thing: all of it, who is there, the tool, the past.
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 
 import { getExactly, path, Refusal } from '../../net/api';
 import { participantsOf } from '../../net/topics';
@@ -59,8 +59,8 @@ export function isAsking({ tool, participants }: Facts): boolean {
     return [tool, participants].some((one) => one.isLoading && one.value === undefined);
 }
 
-// `to`: who is to run it, where the proposal does not say.
-export function useFacts(listed: Item, to: string): Facts {
+// `to`: who is to run it, where the proposal does not say. `decided`: what is new in the past.
+export function useFacts(listed: Item, to: string, decided: string): Facts {
     const key = keyOf(listed);
     const isLong = listed.type === 'proposal' && !listed.envelope;
     const whole = useLoad(() => (isLong ? wholeOf(listed) : Promise.resolve(listed)), [key]);
@@ -74,6 +74,11 @@ export function useFacts(listed: Item, to: string): Facts {
     const tool = useLoad(() => (isThere && call.tool && call.method === 'tools/call' ? toolOf(item.topic, owner, call.tool) : Promise.resolve(null)),
         [key, owner, call.tool, isThere], { everyMs: AGAIN_MS });
     const past = useLoad((signal) => pastOf(item, call, signal), [key, call.tool], { everyMs: AGAIN_MS });
+    const seen = useRef(decided);
+    useEffect(() => {
+        if (seen.current !== decided) past.reload();
+        seen.current = decided;
+    }, [decided]);
     const schema = schemaOf(tool.value);
     const problems = useMemo(() => (schema && call.args !== undefined && !rawNumbers(call.args).length ? validate(schema, call.args) : []), [schema, call]);
 
