@@ -18,6 +18,7 @@ import { visibleName } from './state/visible';
 import { t } from './strings';
 import { views, type View } from './views';
 import { startInbox } from './views/inbox/watch';
+import { startServers } from './views/overview/watch';
 import { startRules } from './views/rules/watch';
 import { SignInView } from './views/signin';
 
@@ -48,6 +49,7 @@ function Shell({ session }: { session: Session }) {
     useEffect(startKeys, []);
     useEffect(startInbox, []); // the number in the navigation
     useEffect(startRules, []);
+    useEffect(() => (session.admin ? startServers() : undefined), []);
     useEffect(() => { if (!here.view) go(hrefOf(homeOf(session), aloneTopic(session)), 'replace'); }, [here.view]);
     return (
         <div class="shell">

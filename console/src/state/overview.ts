@@ -44,6 +44,11 @@ export interface Overview {
     history: { minutes: Beat[]; five_minutes: Beat[] };
 }
 
+// Servers that run, or rest until somebody calls them.
+export function fineOf({ servers }: Overview): number {
+    return servers.all - servers.failing - servers.sign_in_needed;
+}
+
 export type Span = 'hour' | 'day';
 type Measure = Exclude<keyof Beat, 'at'>;
 

@@ -27,6 +27,10 @@ export interface Server {
     supervisor?: { since?: string; waiting?: number; instances?: Instance[] };
 }
 
+export function isTroubled({ state, held }: Server): boolean {
+    return state === 'failing' || state === 'sign_in_needed' || (held ?? 0) > 0;
+}
+
 type Variables = Record<string, string | JsonObject>;
 
 export interface ServerSettings {

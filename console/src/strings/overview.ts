@@ -45,6 +45,7 @@ export const overview = {
     recordNone: 'nothing recorded',
     servers: 'Servers',
     serversNone: 'none',
+    serversFine: (fine: number, all: number) => `${fine} of ${all} are fine`,
     serversBad: (n: number) => (n === 1 ? '1 fails' : `${n} fail`),
     serversSignIn: (n: number) => (n === 1 ? '1 needs a sign-in' : `${n} need a sign-in`),
     cluster: 'Cluster',

@@ -9,7 +9,7 @@ import { Table } from '../../parts/table';
 import { Time } from '../../parts/time';
 import { JsonTree } from '../../parts/json-tree';
 import { hrefOf } from '../../router';
-import { recordSeq, refusalsOf, type Overview } from '../../state/overview';
+import { fineOf, recordSeq, refusalsOf, type Overview } from '../../state/overview';
 import { sizeOf } from '../../state/sizes';
 import { visible } from '../../state/visible';
 import { t } from '../../strings';
@@ -26,7 +26,7 @@ export function HealthSection({ of }: { of: Overview }) {
                 <Line title={t.overview.store} tone={of.store.failing ? 'danger' : of.store.failures ? 'warn' : 'ok'}><StoreWords of={of} /></Line>
                 <Line title={t.overview.record} tone="ok"><RecordWords of={of} /></Line>
                 <Line title={t.overview.servers} tone={serverTone}>
-                    {servers.all === 0 ? t.overview.serversNone : <a href={hrefOf('servers')}>{t.overview.of(servers.ready, servers.all)}</a>}
+                    {servers.all === 0 ? t.overview.serversNone : <a href={hrefOf('servers')}>{t.overview.serversFine(fineOf(of), servers.all)}</a>}
                     {servers.failing > 0 && <>, {t.overview.serversBad(servers.failing)}</>}
                     {servers.sign_in_needed > 0 && <>, {t.overview.serversSignIn(servers.sign_in_needed)}</>}
                 </Line>
