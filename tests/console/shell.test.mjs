@@ -148,7 +148,7 @@ test('a token that is revoked while somebody works signs him out, and says so', 
     await heading(page, 'Settings').waitFor();
     await gateway.request('DELETE /admin/tokens/tmp', { token: 'root-token' });
     await page.getByRole('link', { name: 'Rooms' }).click();
-    await page.getByText('Your session has ended. Sign in again.').waitFor();
+    await page.getByText('Your session has ended, for example because the server was started again.').waitFor();
     await page.done();
 });
 

@@ -22,6 +22,7 @@ export function SignInView({ why }: { why: string | null }) {
                 {ways.provider && <ProviderButton name={ways.provider.name} />}
                 <h2>{t.signin.linkTitle}</h2>
                 <p>{t.signin.link}</p>
+                <p>{t.signin.linkAgain} <code>{t.signin.linkCommand}</code></p>
                 <h2>{t.signin.tokenTitle}</h2>
                 <TokenForm isFirst={!ways.provider} />
             </div>
