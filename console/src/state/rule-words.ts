@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of a rule's arguments in words (docs/LEARNING.md, shapes), as `moot rules explain`
-// has them. Somebody decides by these words: what is invisible in a value is shown, numbers are
+// The shapes of a rule's arguments in words (docs/LEARNING.md, shapes), which `moot rules explain`
+// tells, too. Somebody decides by these words: what is invisible in a value is shown, numbers are
 // as they were written, and a shape that is not known is said to be.
 import { isObject, type Json, type JsonObject } from '../net/types';
 import { t } from '../strings';
@@ -31,8 +31,11 @@ const arrayIn = (value: Json | undefined): Json[] => (Array.isArray(value) ? val
 const textIn = (value: Json | undefined): string => (typeof value === 'string' ? visible(value) : textOfValue(value));
 
 function tailOf(shape: JsonObject): string {
-    const endings = arrayIn(shape['endings']).map((ending) => (ending === '' ? t.rules.shapes.noEnding : textIn(ending)));
-    return t.rules.shapes.tail(textIn(shape['characters']), Number(shape['max_bytes']), Number(shape['depth'] ?? 1), listOf(endings));
+    const { endings: endingIn, noEnding, tail } = t.rules.shapes;
+    const all = arrayIn(shape['endings']);
+    const named = listOf(all.filter((ending) => ending !== '').map(textIn));
+    const endings = listOf([...(named ? [endingIn(named)] : []), ...(all.includes('') ? [noEnding] : [])]);
+    return tail(textIn(shape['characters']), Number(shape['max_bytes']), Number(shape['depth'] ?? 1), endings);
 }
 
 export function wordsOfShape(shape: Json | undefined): string {

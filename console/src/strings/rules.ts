@@ -175,8 +175,9 @@ export const rules = {
         under: (directory: string, tail: string) => `a path beneath ${directory}${tail}`,
         prefix: (text: string, tail: string) => `a text that begins with ${text}${tail}`,
         tail: (characters: string, bytes: number, depth: number, endings: string) =>
-            `, behind that only “${characters}”, at most ${bytes} bytes in all${depth > 1 ? ` and ${depth} levels` : ''}${endings ? `, ending with ${endings}` : ''}`,
-        noEnding: 'no ending',
+            `${depth > 1 ? `, up to ${depth} levels deep` : ''}${endings ? `, ${endings}` : ''}, at most ${bytes} bytes long, and the rest made only of the characters “${characters}”`,
+        endings: (list: string) => `ending in ${list}`,
+        noEnding: 'without an ending',
         text: (bytes: number, hasLines: boolean) => `any text of ${bytes} bytes at most${hasLines ? ', also of several lines' : ''}`,
         object: (members: string) => `an object: ${members}`,
         member: (name: string, isOptional: boolean, shape: string) => `${name}${isOptional ? ' (may be absent)' : ''} is ${shape}`,
