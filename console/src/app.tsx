@@ -13,7 +13,7 @@ import { Page } from './parts/page';
 import { toastError, Toasts } from './parts/toast';
 import { go, hrefOf, route, type Route } from './router';
 import { useCell } from './state/cell';
-import { shortcuts, startKeys, useShortcuts, type Shortcuts } from './state/keys';
+import { inOrder, shortcuts, startKeys, useShortcuts, type Shortcuts } from './state/keys';
 import { visibleName } from './state/visible';
 import { t } from './strings';
 import { views, type View } from './views';
@@ -92,9 +92,7 @@ function Current({ views: mine, here }: { views: readonly View[]; here: Route })
     if (view) return <view.component key={view.name} route={here} />;
     return (
         <Page title={t.common.noView}>
-            <Empty icon="warning" title={t.common.noView} action={<LinkButton href={hrefOf(HOME)}>{t.common.home}</LinkButton>}>
-                {t.common.noViewHint}
-            </Empty>
+            <Empty icon="warning" title={t.common.noViewHint} action={<LinkButton href={hrefOf(HOME)}>{t.common.home}</LinkButton>} />
         </Page>
     );
 }
@@ -116,12 +114,12 @@ function OfferedTicket({ ticket, session }: { ticket: string; session: Session }
 }
 
 function Help({ onClose }: { onClose: () => void }) {
-    const known = Object.assign({}, ...useCell(shortcuts)) as Shortcuts;
+    const known = inOrder(Object.assign({}, ...useCell(shortcuts)) as Shortcuts);
 
     return (
         <Dialog title={t.common.shortcuts} onClose={onClose}>
             <dl class="keys">
-                {Object.entries(known).map(([keys, shortcut]) => (
+                {known.map(([keys, shortcut]) => (
                     <div key={keys}><dt>{keys.split(' ').map((key) => <kbd key={key}>{key}</kbd>)}</dt><dd>{shortcut.does}</dd></div>
                 ))}
             </dl>

@@ -27,6 +27,12 @@ export function findShortcut(known: readonly Shortcuts[], typed: string): Shortc
     return known.some((table) => Object.keys(table).some((keys) => keys.startsWith(`${typed} `))) ? 'more' : null;
 }
 
+// For people: what is of the present view first, what leads elsewhere last.
+export function inOrder(known: Shortcuts): [string, Shortcut][] {
+    const rank = (keys: string) => (keys.includes(' ') ? 2 : keys === '?' ? 1 : 0);
+    return Object.entries(known).sort(([a], [b]) => rank(a) - rank(b));
+}
+
 function isTyping(target: EventTarget | null): boolean {
     return target instanceof HTMLElement
         && (target.isContentEditable || target.closest('input, textarea, select, dialog, [role=menu]') !== null);

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { load } from './load.mjs';
 
 const { readRoute, hrefOf } = await load('router.ts');
-const { findShortcut, readKey } = await load('state/keys.ts');
+const { findShortcut, inOrder, readKey } = await load('state/keys.ts');
 const { readPreferences } = await load('state/preferences.ts');
 const time = await load('state/time.ts');
 const { durationOf, countdownOf, agoOf, clockOf, minuteOf } = time;
@@ -58,6 +58,11 @@ test('a key behind the first of a sequence belongs to it, and never stands for i
     assert.deepEqual(typed(['g', 0], ['g', 100], ['i', 200]), [null, null, 'inbox']);
     assert.deepEqual(typed(['g', 0], ['Shift', 100], ['a', 200]), [null, null, null], 'held alone it is no key');
     assert.deepEqual(typed(['a', 0], ['x', 10], ['a', 20]), ['approve', null, 'approve']);
+});
+
+test('the keys of the present view are listed first, and those that lead elsewhere last', () => {
+    const key = { does: '', run: () => {} };
+    assert.deepEqual(inOrder({ '?': key, 'g i': key, 'g r': key, j: key, a: key }).map(([name]) => name), ['j', 'a', '?', 'g i', 'g r']);
 });
 
 test('preferences of another version, or none, are the usual ones', () => {
