@@ -101,6 +101,7 @@ async function newPage(browser, { baseURL, width = 1280, height = 800, dark, tou
     watch(page, allow);
     page.setDefaultTimeout(20_000);
     page.done = async () => {
+        await page.unrouteAll({ behavior: 'ignoreErrors' }); // one may be under way
         await context.close();
         assert.deepEqual(page.troubles, []);
     };

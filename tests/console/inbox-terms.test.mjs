@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
+import { until } from '../e2e/servers.mjs';
 import { skip, startBrowser } from './browser.mjs';
 import { button, details, entry, isOver, opener, post, propose, serve, startRoom } from './inbox-room.mjs';
 
@@ -159,7 +160,7 @@ test('what is said of it and what it asks for may not differ, and numbers are no
     await details(page).getByText('are sent as they stand: 9007199254740993').waitFor();
     await button(page, 'Approve').first().click();
     await isOver(page, 'You approved it.');
-    assert.ok(files.client.frames.some((frame) => frame.text.includes('"kind":"mcp/request:tools/call:write_file"') && frame.text.includes('9007199254740993')));
+    await until(() => files.client.frames.some((frame) => frame.text.includes('"kind":"mcp/request:tools/call:write_file"') && frame.text.includes('9007199254740993')), 'it is called');
     await propose(gateway, 'write_file', { path: '/srv/big', text: '1', lines: 9007199254740992 });
     await entry(page, '9007199254740992').click();
     await details(page).getByText('Marked: what differs').waitFor();
