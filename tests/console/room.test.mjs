@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 
 import { envelope } from '../e2e/gateway.mjs';
+import { moot } from '../e2e/moot.mjs';
 import { skip, startBrowser } from './browser.mjs';
 import { actors, answerOf, callOf, playScene, startRoomGateway, text, until } from './rooms.mjs';
 
@@ -276,6 +277,20 @@ test('what is new while one is elsewhere is counted, mentions by themselves, and
     await page.locator('.line', { has: page.locator('.new-line') }).getByText('number 0', { exact: true }).waitFor();
     await page.done();
     await bot.close();
+});
+
+test('who asks a person at the console for tools, or calls one, is answered at once', { skip }, async () => {
+    const page = await enter('ann', 'asked');
+    const begin = performance.now();
+    const listed = await moot(gateway, 'root', ['tools', 'asked']);
+    const called = await moot(gateway, 'root', ['call', 'asked', 'ann', 'anything']);
+
+    assert.doesNotMatch(listed.stdout + listed.stderr, /does not answer/);
+    assert.equal(listed.status, 0);
+    assert.match(called.stderr, /This is a person at the console; nothing can be called here\./);
+    assert.notEqual(called.status, 0);
+    assert.ok(performance.now() - begin < 4500, 'nobody waited for nothing');
+    await page.done();
 });
 
 test('a tool is called from the room, or proposed by who may not call', { skip }, async () => {

@@ -224,6 +224,8 @@ export const room = {
     sentCall: (tool: string) => `${tool} was called.`,
     sentProposal: (tool: string) => `${tool} was proposed.`,
 
+    nothingToCall: 'This is a person at the console; nothing can be called here.',
+
     // shortcuts
     keyDown: 'Next line',
     keyUp: 'Previous line',

@@ -3,15 +3,19 @@
 // A few rooms stay open while one looks at something else, so that marks are true and coming
 // back is quick.
 import { getText, path, sentenceOf } from '../../net/api';
+import { envelope } from '../../net/envelope';
 import { currentSession, signIn } from '../../net/session';
 import { RoomSocket, type SocketStatus } from '../../net/socket';
+import { say } from '../../net/topics';
 import { GATEWAY, isObject, type Envelope, type Json, type JsonObject } from '../../net/types';
+import { Answerer } from '../../state/answers';
 import { readApprovals } from '../../state/calls';
 import { cell } from '../../state/cell';
 import { parseNoting } from '../../state/exact';
 import { mark } from '../../state/marks';
 import { Roster } from '../../state/roster';
 import { Log, type Entry, type Gap } from '../../state/threads';
+import { byServer } from '../../state/time';
 import { firstUnread, isMention, isNews, marksText, readMarks, type ReadMark } from '../../state/unread';
 import { noteHeard, whenOf } from '../../state/when';
 import { recordBefore } from './record';
@@ -68,6 +72,7 @@ export class LiveRoom {
     #isWelcome = false; // the room has said who is there
     #waiting: JsonObject[] = []; // proposals that are open, as it has them
     #misplaced = new Set<string>(); // of them those that came without their place in the order
+    readonly #answerer = new Answerer(this.me);
 
     constructor(readonly topic: string) {
         void this.load();
@@ -83,7 +88,7 @@ export class LiveRoom {
             this.loading = { state: 'ready' };
             this.#socket = new RoomSocket(this.topic, {
                 onEnvelopes: (batch, chars) => this.#hear(batch, chars),
-                onStatus: (status) => { this.status = status; this.#changed(); },
+                onStatus: (status) => this.#turn(status),
             }, last);
             this.#socket.open();
             if (this.older.state === 'more' && this.log.count < FEW) void this.loadOlder();
@@ -122,6 +127,12 @@ export class LiveRoom {
         this.#socket?.retry();
     }
 
+    #turn(status: SocketStatus): void {
+        if (status.state === 'connecting') this.#answerer.connect();
+        this.status = status;
+        this.#changed();
+    }
+
     #hear(batch: readonly Envelope[], chars: number): void {
         const before = this.log.entries.length;
         const now = Date.now();
@@ -131,6 +142,7 @@ export class LiveRoom {
             this.roster.hear(said);
             if (said.kind === 'system/welcome') this.#welcomed(said);
             if (said.kind === 'system/gap') this.hasGap = true;
+            this.#answer(said, now);
         }
         this.log.append(batch);
         this.#chars += chars;
@@ -138,6 +150,16 @@ export class LiveRoom {
         if (isFirst || batch.some(({ kind }) => kind === 'system/gap')) this.#addWaiting();
         this.#limit();
         this.#changed();
+    }
+
+    // Nobody waits for it: what is refused was not needed.
+    #answer(said: Envelope, now: number): void {
+        const { you, members } = this.roster;
+        const asked = { capabilities: you?.capabilities ?? [], typeOf: (id: string) => members.get(id)?.type };
+        const answer = this.#answerer.hear(said, asked, now, byServer(now));
+        if (!answer) return;
+        const { kind, payload, to, correlation_id } = answer;
+        say(this.topic, envelope(kind, payload, { to, correlation_id })).catch(() => undefined);
     }
 
     // Proposals that seemed open and are not listed have ended unheard.
