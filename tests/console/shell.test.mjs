@@ -110,6 +110,7 @@ test('a pasted token signs in, stays in its tab, and is in no address', { skip }
     await field.press('Enter');
     await page.getByText('This token is not known, was revoked, or has expired.').waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    assert.equal(await page.getByText('Your session has ended.').count(), 0, 'there was none');
     await page.shot('signin-wrong');
     await page.axe();
     await field.fill(' root-token\n');

@@ -102,7 +102,7 @@ async function spendTicket(ticket: string): Promise<void> {
 }
 
 export function startSession(): void {
-    whenSignedOut(() => leave(t.signin.ended));
+    whenSignedOut(() => { if (signIn.get().state === 'in') leave(t.signin.ended); }); // else it has not begun
     addEventListener('hashchange', () => { if (ticketIn(location.hash)) void arrive(); });
     void arrive();
 }
