@@ -159,6 +159,7 @@ test('pausing, resuming and removing reach the agent', { skip }, async () => {
 
     for (const [button, act] of [['Pause…', 'Pause'], ['Resume…', 'Resume'], ['Remove…', 'Remove']]) {
         await panel.getByRole('button', { name: button }).click();
+        assert.equal(await dialog(page).getByLabel('Where').locator('option:checked').textContent(), 'In lobby only', 'the room that is shown');
         await dialog(page).getByRole('button', { name: act, exact: true }).click();
         await dialog(page).waitFor({ state: 'detached' });
         if (act === 'Pause') await page.getByRole('row', { name: /bot/ }).getByText('paused').waitFor();

@@ -91,9 +91,9 @@ export const people = {
         kick: (id: string) => `Remove ${id}?`,
     },
     moderateTexts: {
-        pause: 'It stays connected, keeps hearing everything, may answer and talk, and does nothing else until it is resumed.',
-        resume: 'It may do again what its capabilities say.',
-        kick: 'Its connections are closed, and it cannot come back for a while: a minute, unless this server is set otherwise. To keep it out, revoke its token.',
+        pause: 'They stay connected, keep hearing everything, may answer and talk, and do nothing else until they are resumed.',
+        resume: 'They may do again what their capabilities say.',
+        kick: 'Their connections are closed, and they cannot come back for a while: a minute, unless this server is set otherwise. To keep them out, revoke their token.',
     },
     moderateActs: { pause: 'Pause', resume: 'Resume', kick: 'Remove' },
     moderated: {

@@ -68,7 +68,7 @@ function Known({ person, all, onChange }: { person: Person; all: Everybody; onCh
             {open?.what === 'grant' && <GrantDialog id={person.id} rooms={rooms} topic={topic} onClose={close} onChange={changed} />}
             {open?.what === 'take' && <TakeAwayDialog id={person.id} topic={open.topic} capability={open.capability} onClose={close} onChange={changed} />}
             {open && (open.what === 'pause' || open.what === 'resume' || open.what === 'kick') && (
-                <ModerateDialog act={open.what} id={person.id} rooms={roomsOf(person)} onClose={close} onChange={changed} />
+                <ModerateDialog act={open.what} id={person.id} rooms={roomsOf(person)} topic={topic} onClose={close} onChange={changed} />
             )}
         </>
     );

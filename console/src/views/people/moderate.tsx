@@ -12,12 +12,13 @@ import { visible } from '../../state/visible';
 import { t } from '../../strings';
 import { ALL_ROOMS, moderate, type Moderation } from './acts';
 
-interface ModerateDialogProps { act: Moderation; id: string; rooms: readonly string[]; onClose: () => void; onChange: () => void }
+// `topic`: the room that is shown.
+interface ModerateDialogProps { act: Moderation; id: string; rooms: readonly string[]; topic: string | undefined; onClose: () => void; onChange: () => void }
 
-export function ModerateDialog({ act, id, rooms: now, onClose, onChange }: ModerateDialogProps) {
+export function ModerateDialog({ act, id, rooms: now, topic, onClose, onChange }: ModerateDialogProps) {
     const { admin } = currentSession();
     const [rooms] = useState(now); // what can be chosen does not change under the finger
-    const [room, setRoom] = useState(admin ? ALL_ROOMS : rooms[0] ?? ALL_ROOMS);
+    const [room, setRoom] = useState(topic !== undefined && rooms.includes(topic) ? topic : admin ? ALL_ROOMS : rooms[0] ?? ALL_ROOMS);
     const doing = useAct();
     const run = () => doing.run(async () => {
         await moderate(act, id, room === ALL_ROOMS ? null : room);
