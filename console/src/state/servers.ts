@@ -214,6 +214,11 @@ export function settingsOf(form: NewServer): ServerSettings & { topic: string } 
     };
 }
 
+// What runs on the gateway's machine, or is reached without TLS, is added there alone.
+export function isAddedThere({ kind, url }: NewServer): boolean {
+    return kind === 'command' || /^http:/.test(url);
+}
+
 // For a shell: what is not plain stands in quotes, in which nothing has a meaning.
 export function quoted(word: string): string {
     return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

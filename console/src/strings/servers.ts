@@ -150,6 +150,7 @@ export const servers = {
     addHosts: 'May reach',
     addHostsHint: 'Hosts, one a line: HOST, HOST:PORT or *.DOMAIN.',
     addAct: 'Add',
+    addShow: 'Show the command',
     added: (name: string) => `${name} is added.`,
     addReads: 'So it will be',
     addHere: 'What runs on the machine of the gateway, or is not behind https, is added only there. Run this on it:',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A new server. With a token the gateway takes those behind https; what runs, reaches or reads
-// something of its machine it takes only there (403 else): then the form has been a way to write
-// the command for it.
+// something of its machine it takes only there (403 else): then the form is a way to write the
+// command for it.
 import { useState } from 'preact/hooks';
 
 import { get, post, Refusal } from '../../net/api';
@@ -13,7 +13,7 @@ import { ErrorNote, Note } from '../../parts/notes';
 import { toast } from '../../parts/toast';
 import { useAct } from '../../state/act';
 import { useLoad } from '../../state/load';
-import { commandOf, faultsOf, sandboxOf, settingsOf, yamlOf, type NewServer } from '../../state/servers';
+import { commandOf, faultsOf, isAddedThere, sandboxOf, settingsOf, yamlOf, type NewServer } from '../../state/servers';
 import { visible } from '../../state/visible';
 import { t } from '../../strings';
 
@@ -32,6 +32,7 @@ export function AddServer({ onClose, onChange }: { onClose: () => void; onChange
     const submit = () => {
         setTried(true);
         if (faults.size) return;
+        if (isAddedThere(form)) return setElsewhere(true);
         act.run(async () => {
             try {
                 await post('/admin/servers', settingsOf(whole));
@@ -49,7 +50,7 @@ export function AddServer({ onClose, onChange }: { onClose: () => void; onChange
     return (
         <Dialog title={t.servers.addTitle} onClose={onClose} isWide actions={isElsewhere
             ? <><Button onClick={() => setElsewhere(false)}>{t.servers.addBack}</Button><Button kind="primary" onClick={onClose}>{t.common.close}</Button></>
-            : <><Button onClick={onClose}>{t.common.cancel}</Button><Button kind="primary" isBusy={act.isBusy} onClick={submit}>{t.servers.addAct}</Button></>}>
+            : <><Button onClick={onClose}>{t.common.cancel}</Button><Button kind="primary" isBusy={act.isBusy} onClick={submit}>{isAddedThere(form) ? t.servers.addShow : t.servers.addAct}</Button></>}>
             {act.error && <ErrorNote error={act.error} />}
             {isElsewhere ? <Elsewhere form={whole} /> : <Form form={whole} topics={topics.value ?? (topics.isLoading ? [topic] : [])} set={set} faults={isTried ? faults : new Set()} />}
         </Dialog>
