@@ -79,9 +79,11 @@ test('a room shows talk, calls with their results, decisions and who came; light
 test('a thread is one card that follows what happens, and the raw envelopes are a key away', { skip }, async () => {
     const { bot, files, ann } = await actors(gateway, 'threads', 'bot', 'files', 'ann');
     const page = await enter('root', 'threads');
-    const proposal = bot.say('mcp/proposal:tools/call:deploy', { method: 'tools/call', params: { name: 'deploy', arguments: { target: 'live' } } }, { to: ['files'] });
+    const proposal = bot.say('mcp/proposal:tools/call:deploy', { method: 'tools/call', params: { name: 'deploy', arguments: { target: 'live' } }, reason: `Release 4.2 is tested.\nAll of it${' and more'.repeat(60)}, in the end.` }, { to: ['files'] });
 
     await card(page, 'deploy').getByText('waits for a decision').waitFor();
+    await card(page, 'deploy').getByText(/^\d:\d\d left$/).waitFor(); // though the sender names no end
+    assert.match(await card(page, 'deploy').locator('.call-line').first().innerText(), /^“Release 4\.2 is tested\. All of it.*”$/, 'why, in a line');
     const request = ann.send(callOf('ann', 'deploy', { target: 'live' }, { correlation_id: proposal.id }));
     await card(page, 'deploy').getByText('running').waitFor();
     files.say('mcp/request:notifications/progress', { method: 'notifications/progress', params: { progressToken: 1, progress: 3, total: 4, message: 'copying' } }, { correlation_id: request.id, to: ['ann'] });
@@ -97,6 +99,9 @@ test('a thread is one card that follows what happens, and the raw envelopes are 
     await card(page, 'deploy').getByRole('button', { name: 'Show all of it: deploy' }).focus();
     await page.keyboard.press('o'); // the line that has the focus is the one that is meant
     await card(page, 'deploy').getByText('Deployed.').first().waitFor();
+    await card(page, 'deploy').locator('.long-text').getByRole('button').click();
+    await card(page, 'deploy').getByText(/and more, in the end\.$/).waitFor();
+    await card(page, 'deploy').getByRole('button', { name: 'Show less: deploy' }).focus();
     assert.equal(await card(page, 'deploy').locator('.call-steps li').count(), 6);
     await page.keyboard.press('v');
     await page.getByRole('complementary', { name: 'Details' }).getByText(proposal.kind).first().waitFor();

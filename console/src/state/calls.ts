@@ -28,6 +28,7 @@ export interface Call {
     progress: Envelope | null; // the latest
     announcement: Envelope | null; // the latest request for somebody's word
     approvals: Approvals | null;
+    expires: string | null; // when the proposal runs out, by the gateway's word
     outcome: JsonObject | null; // the payload of the system/proposal that ended it
     foreign: number; // answers of somebody who was not asked
 }
@@ -38,7 +39,7 @@ export const DENIED = -32002;
 export function newCall(): Call {
     return {
         parts: [], state: 'part', method: '', target: '', proposal: null, request: null, response: null,
-        progress: null, announcement: null, approvals: null, outcome: null, foreign: 0,
+        progress: null, announcement: null, approvals: null, expires: null, outcome: null, foreign: 0,
     };
 }
 
@@ -147,6 +148,7 @@ function addOutcome(call: Call, payload: JsonObject): void {
     const approvals = readApprovals(payload['approvals']);
 
     if (approvals) call.approvals = approvals;
+    if (typeof payload['expires'] === 'string') call.expires = payload['expires'];
     if (typeof state !== 'string' || state === 'open') return;
     call.outcome = payload;
     if (ENDS.has(state)) call.state = state as CallState;

@@ -107,6 +107,7 @@ export const room = {
     },
     approvalsOf: (given: number, needed: number) => `${given} of ${needed} approvals`,
     decide: 'Decide',
+    proposedWhy: 'Why',
     arguments: 'Arguments',
     noArguments: 'without arguments',
     result: 'Result',

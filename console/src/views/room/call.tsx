@@ -7,20 +7,24 @@ import { Badge, Name } from '../../parts/badge';
 import { Button, LinkButton } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { JsonTree } from '../../parts/json-tree';
+import { LongText } from '../../parts/long-text';
 import { Time } from '../../parts/time';
 import { hrefOf } from '../../router';
+import { useCell } from '../../state/cell';
 import { exactly } from '../../state/exact';
 import { isMismatch, isRoutine, paramsOf, targetOf } from '../../state/kinds';
 import { previewOf, resultPreview } from '../../state/preview';
 import type { CallEntry } from '../../state/threads';
-import { visible } from '../../state/visible';
+import { visible, visibleProse } from '../../state/visible';
 import { t } from '../../strings';
+import { inbox } from '../inbox/watch';
 import { Answer, Thumbnail } from './content';
 import type { RowActions } from './row';
-import { progressOf, stepOf, tookMs, tookText, TONES, whyOf, wordOf } from './steps';
+import { progressOf, proposedWhy, stepOf, tookMs, tookText, TONES, whyOf, wordOf } from './steps';
 import { When } from './when';
 
 const STEPS_MOST = 60;
+const REASON_MOST = 300; // characters in a line
 
 interface CallProps { call: CallEntry; isOpen: boolean; actions: RowActions }
 
@@ -34,7 +38,7 @@ export function CallCard({ call, isOpen, actions }: CallProps) {
                 <button type="button" class="call-fold" aria-expanded={isOpen} onClick={() => actions.toggle(call)}
                     aria-label={`${isOpen ? t.room.fold : t.room.unfold}: ${visible(call.target || call.method)}`}><Icon name={isOpen ? 'down' : 'right'} /></button>
                 <span class="call-title">{isSmall && asked && <Name>{asked.from}</Name>}<Title call={call} /></span>
-                <State call={call} />
+                <State call={call} topic={actions.topic} />
                 <span class="quiet small"><When said={asked ?? call.parts[0]} /></span>
                 <Button kind="quiet" icon="more" label={t.room.raw} onClick={() => actions.showRaw(asked ?? call.parts[0] as Envelope)} />
             </header>
@@ -69,12 +73,19 @@ function Title({ call }: { call: CallEntry }) {
     );
 }
 
-function State({ call }: { call: CallEntry }) {
+// By the gateway's word: what the sender wishes may be cut. The inbox hears of what came meanwhile.
+function Expiry({ call, topic }: { call: CallEntry; topic: string }) {
+    const { items } = useCell(inbox);
+    const expires = call.expires ?? items.find((item) => item.type === 'proposal' && item.topic === topic && item.id === call.proposal?.id)?.expires ?? call.proposal?.expires_at;
+    return expires === undefined ? null : <span class="quiet small"><Time at={expires} as="left" /></span>;
+}
+
+function State({ call, topic }: { call: CallEntry; topic: string }) {
     const { approvals, state } = call;
     return (
         <>
             {state === 'open' && approvals && approvals.needed > 1 && <Badge>{t.room.approvalsOf(approvals.given, approvals.needed)}</Badge>}
-            {state === 'open' && call.proposal?.expires_at && <span class="quiet small"><Time at={call.proposal.expires_at} as="left" /></span>}
+            {state === 'open' && <Expiry call={call} topic={topic} />}
             <Badge tone={TONES[state]}>{t.room.states[state]}</Badge>
         </>
     );
@@ -108,11 +119,13 @@ function argumentsOf(call: CallEntry): JsonObject | null {
 
 function Short({ call }: { call: CallEntry }) {
     const args = argumentsOf(call);
+    const reason = proposedWhy(call).replace(/\s+/g, ' ').slice(0, REASON_MOST);
     const why = whyOf(call);
     const result = call.response ? resultPreview(call.response.payload) : why;
 
     return (
         <>
+            {reason && <p class="call-line"><bdi>{t.room.reason(visibleProse(reason))}</bdi></p>}
             {args && Object.keys(args).length > 0 && <p class="call-line code"><bdi>{visible(previewOf(args))}</bdi></p>}
             {call.response && <Thumbnail payload={call.response.payload} />}
             {result && <p class={`call-line code result ${TONES[call.state]}`}><span aria-hidden="true">→ </span><bdi>{visible(result)}</bdi></p>}
@@ -122,12 +135,14 @@ function Short({ call }: { call: CallEntry }) {
 
 function Whole({ call, actions }: { call: CallEntry; actions: RowActions }) {
     const args = argumentsOf(call);
+    const reason = proposedWhy(call);
     const answers = call.request?.to?.length === 1 ? 0
         : call.parts.filter((said) => said.kind.startsWith('mcp/response:') && said.correlation_id === call.request?.id && said !== call.response).length;
     const late = Math.max(0, call.parts.length - STEPS_MOST);
 
     return (
         <div class="call-whole">
+            {reason && <><p class="label">{t.room.proposedWhy}</p><LongText text={reason} isSaid /></>}
             <p class="label">{t.room.arguments}</p>
             {args && Object.keys(args).length > 0 ? <JsonTree value={args} open={2} canCopy /> : <p class="quiet">{t.room.noArguments}</p>}
             {call.response && <><p class="label">{answers > 0 ? t.room.results(answers + 1) : t.room.result}</p><Answer payload={exactly(call.response).payload} /></>}

@@ -168,24 +168,27 @@ export class LiveRoom {
         this.#isWelcome = true;
         this.#waiting = isObject(moot) && Array.isArray(moot['proposals']) ? moot['proposals'].filter(isObject) : [];
         this.log.settle(new Set(this.#waiting.map(({ id }) => String(id))));
-        this.#readApprovals();
+        this.#readWaiting();
     }
 
-    #readApprovals(): void {
-        for (const { id, approvals } of this.#waiting) {
+    #readWaiting(): void {
+        for (const { id, approvals, expires } of this.#waiting) {
             const entry = this.log.find(String(id))?.entry;
-            if (entry?.type === 'call') entry.approvals = readApprovals(approvals) ?? entry.approvals;
+            if (entry?.type !== 'call') continue;
+            entry.approvals = readApprovals(approvals) ?? entry.approvals;
+            if (typeof expires === 'string') entry.expires = expires;
         }
     }
 
     // What waits and is not held is older, or was said in a gap: it is told here, and not as new.
     #addWaiting(): void {
-        for (const { envelope } of this.#waiting) {
+        for (const { envelope, created } of this.#waiting) {
             if (!isEnvelope(envelope) || this.log.has(envelope.id)) continue;
+            noteHeard(envelope, Date.parse(String(created)));
             this.#misplaced.add(envelope.id);
             this.log.append([envelope]);
         }
-        this.#readApprovals();
+        this.#readWaiting();
     }
 
     #isInPlace({ id }: Envelope): boolean {

@@ -3,6 +3,7 @@
 import { get, getText } from '../../net/api';
 import { isObject, type Envelope, type Json, type JsonObject } from '../../net/types';
 import { parseNoting } from '../../state/exact';
+import { noteHeard } from '../../state/when';
 
 interface Row { seq: number; at: string; event: string; id?: string; verdict?: string; body?: Json }
 interface Answer { records: Row[]; next?: string }
@@ -13,6 +14,12 @@ interface Page { envelopes: Envelope[]; isAll: boolean } // the oldest first
 function isSaid(row: Row): boolean {
     return (row.event === 'envelope' || row.event === 'presence') && row.verdict !== 'refused' && isObject(row.body) && typeof row.body['kind'] === 'string'
         && typeof row.body['from'] === 'string' && isObject(row.body['payload']);
+}
+
+function saidIn({ at, body }: Row): Envelope {
+    const said = body as Json & Envelope;
+    noteHeard(said, Date.parse(at));
+    return said;
 }
 
 // When the record was made of an envelope: its own time may be anything.
@@ -31,7 +38,7 @@ export async function recordBefore(topic: string, said: Envelope | undefined, li
     for (let page = 0; page < PAGES_MOST; page++) {
         const text = await getText('/admin/audit', { query: { topic, until, limit, order: 'newest', cursor } });
         const { records, next }: Answer = parseNoting<Answer>(text, bodiesOf);
-        const envelopes = records.filter(isSaid).map((row) => row.body as Json & Envelope).filter(({ id }) => id !== said?.id).reverse();
+        const envelopes = records.filter(isSaid).map(saidIn).filter(({ id }) => id !== said?.id).reverse();
         if (envelopes.length || next === undefined) return { envelopes, isAll: next === undefined };
         cursor = next; // nothing but connections and the like
     }

@@ -84,6 +84,11 @@ export function whyOf(call: Call): string {
     return call.outcome ? text(call.outcome['reason']) : '';
 }
 
+// Why it was proposed, in the proposer's words.
+export function proposedWhy(call: Call): string {
+    return call.proposal ? text(call.proposal.payload['reason']).trim() : '';
+}
+
 // --- what is no call ---
 
 const list = (value: unknown): string => (Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? one : previewOf(one as JsonObject, 80))).join(', ') : '');
