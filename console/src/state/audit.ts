@@ -112,10 +112,17 @@ function summaryOfEnvelope(kind: string, payload: Json | undefined): string {
     if (kind === 'mcp/reject') return s.rejects(reason);
     if (kind === 'mcp/approve') return s.approves(reason);
     if (kind === 'mcp/withdraw') return s.withdraws(reason);
+    if (kind === 'participant/status' && typeof inside(payload, 'status') === 'string') return statusText(payload);
     if (kind === 'system/proposal') return s.proposal(briefly(inside(payload, 'state')), briefly(inside(payload, 'by')));
     if (kind === 'system/rule') return s.rule(ruleText(payload), briefly(inside(payload, 'state')), briefly(inside(payload, 'by')), reason);
     if (kind.startsWith('rule/')) return s.ruleSaid(ruleText(inside(payload, 'rule')), reason);
     return briefly(payload);
+}
+
+// "is failing: it does not answer", as the room has it.
+function statusText(payload: Json | undefined): string {
+    const why = briefly(inside(payload, 'why'));
+    return t.room.isNow(briefly(inside(payload, 'status')).replaceAll('_', ' ')) + (why && `: ${why}`);
 }
 
 // "bot: write" of a whole rule, or its id.

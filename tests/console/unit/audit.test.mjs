@@ -31,6 +31,8 @@ test('a record is told in a line', () => {
     ];
 
     for (const [one, line] of cases) assert.equal(audit.summaryOf(one), line);
+    assert.equal(audit.summaryOf(said('participant/status', { status: 'sign_in_needed', why: 'it wants a token' })), 'is sign in needed: it wants a token');
+    assert.equal(audit.summaryOf(said('participant/status', { busy: 1 })), '{"busy":1}');
     for (const odd of [said('chat', null), said('chat', 7), record(1, { body: 'text' }), record(1, { body: [] }), said('mcp/response:x', 'text')]) assert.equal(typeof audit.summaryOf(odd), 'string');
     assert.deepEqual(audit.addresseesOf(said('chat', {}, { to: ['a', 7, 'b'] })), ['a', 'b']);
     assert.ok(audit.isRefused(record(1, { event: 'refusal', verdict: 'paused' })) && !audit.isRefused(record(1)));

@@ -3,6 +3,7 @@
 import { Badge, Name } from '../../parts/badge';
 import { Time } from '../../parts/time';
 import { addresseesOf, isRefused, summaryOf, type AuditRecord } from '../../state/audit';
+import { parseKind } from '../../state/kinds';
 import { visible } from '../../state/visible';
 import { t } from '../../strings';
 
@@ -22,6 +23,13 @@ export function WhoToWhom({ record }: { record: AuditRecord }) {
     );
 }
 
+// Where there is little place the beginning is cut: the name of a tool stands at the end.
+function Kind({ kind }: { kind: string }) {
+    const { context } = parseKind(kind);
+    const head = context ? kind.slice(0, -context.length) : kind;
+    return <span class="audit-kind code" title={visible(kind)}>{head && <Name>{head}</Name>}{context && <Name>{context}</Name>}</span>;
+}
+
 interface RowProps { record: AuditRecord; href: string; isChosen: boolean; isWithRoom: boolean }
 
 export function Row({ record, href, isChosen, isWithRoom }: RowProps) {
@@ -30,7 +38,7 @@ export function Row({ record, href, isChosen, isWithRoom }: RowProps) {
         <a class={`audit-row${isChosen ? ' chosen' : ''}${isWithRoom ? ' with-room' : ''}`} href={href} aria-current={isChosen ? 'true' : undefined}>
             <span class="audit-at"><Time at={record.at} as="clock" /></span>
             <WhoToWhom record={record} />
-            <span class="audit-kind code"><Name>{record.kind ?? ''}</Name></span>
+            <Kind kind={record.kind ?? ''} />
             <span class="audit-text"><OutcomeBadge record={record} /><bdi>{summary}</bdi></span>
             {isWithRoom && <span class="audit-room quiet">{record.topic && <Name>{record.topic}</Name>}</span>}
         </a>
