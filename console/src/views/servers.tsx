@@ -13,6 +13,7 @@ import { go, hrefOf, route as here, type Route } from '../router';
 import { useLoad } from '../state/load';
 import { focusRow, useRowKeys } from '../state/row-keys';
 import type { Server } from '../state/servers';
+import { visible } from '../state/visible';
 import { t } from '../strings';
 import { AddServer } from './servers/add';
 import { ServerDetails } from './servers/details';
@@ -60,7 +61,12 @@ const columns: Column<Server>[] = [
     },
     {
         title: t.servers.columns.state,
-        cell: (one) => <span class="row"><StateBadge state={one.state} />{(one.held ?? 0) > 0 && <Badge tone="warn" icon="pin">{t.servers.held(one.held ?? 0)}</Badge>}</span>,
+        cell: (one) => (
+            <>
+                <span class="row"><StateBadge state={one.state} />{(one.held ?? 0) > 0 && <Badge tone="warn" icon="pin">{t.servers.held(one.held ?? 0)}</Badge>}</span>
+                {one.state === 'failing' && one.why && <span class="server-why quiet small" title={visible(one.why)}><bdi>{visible(one.why)}</bdi></span>}
+            </>
+        ),
     },
     { title: t.servers.columns.room, cell: (one) => <a href={hrefOf('room', one.topic)}><Name>{one.topic}</Name></a> },
     { title: t.servers.columns.tools, align: 'end', cell: (one) => one.tools ?? 0 },

@@ -86,10 +86,9 @@ function Acts({ server, onChange, onClose }: { server: Server; onChange: () => v
             {server.state === 'sign_in_needed' && <Button kind="primary" icon="link" onClick={() => setOpen('sign-in')}>{t.servers.signIn}</Button>}
             {(server.state === 'stopped' || server.state === 'resting')
                 && <Button icon="play" isBusy={act.isBusy} onClick={() => run('start', t.servers.started(visible(server.name)))}>{t.servers.start}</Button>}
-            {server.state !== 'stopped' && <>
-                <Button icon="refresh" isBusy={act.isBusy} onClick={() => run('restart', t.servers.restarted(visible(server.name)))}>{t.servers.restart}</Button>
-                <Button icon="stop" onClick={() => setOpen('stop')}>{t.servers.stop}</Button>
-            </>}
+            {server.state !== 'stopped' && server.state !== 'resting'
+                && <Button icon="refresh" isBusy={act.isBusy} onClick={() => run('restart', t.servers.restarted(visible(server.name)))}>{t.servers.restart}</Button>}
+            {server.state !== 'stopped' && <Button icon="stop" onClick={() => setOpen('stop')}>{t.servers.stop}</Button>}
             <Button kind="danger" icon="cross" onClick={() => setOpen('remove')}>{t.servers.remove}</Button>
             {open === 'stop' && <Ask title={t.servers.stopTitle(visible(server.name))} text={t.servers.stopText} action={t.servers.stop} onClose={close}
                 run={async () => { await post(path`/admin/servers/${server.name}/stop`); toast(t.servers.stopped(visible(server.name)), 'ok'); onChange(); }} />}
