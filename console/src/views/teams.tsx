@@ -34,7 +34,7 @@ export function TeamsView({ route }: { route: Route }) {
 
     return (
         <Page title={t.views.teams.title}
-            actions={tab === 'teams' ? !!teams.value?.teams.length && <LinkButton icon="plus" href={hrefOf('teams', null, { tab: 'directory' })}>{t.teams.newTeam}</LinkButton>
+            actions={tab === 'teams' ? <LinkButton icon="plus" href={hrefOf('teams', null, { tab: 'directory' })}>{t.teams.newTeam}</LinkButton>
                 : currentSession().admin && <Button icon="plus" onClick={() => setOpen('resource')}>{t.teams.addResource}</Button>}
             details={tab === 'directory' && resource !== null ? <ResourceDetails key={resource} id={resource} round={round} onChange={changed} onClose={leave} />
                 : route.thing !== null && <TeamDetails key={route.thing} id={route.thing} onChange={teams.reload} onClose={() => { leave(); focusRow(hrefOf('teams', route.thing)); }} />}>
@@ -42,7 +42,7 @@ export function TeamsView({ route }: { route: Route }) {
                 { name: 'teams', title: t.teams.teams, ...(teams.value && { count: teams.value.teams.length }) },
                 { name: 'directory', title: t.teams.directory },
             ]}>
-                {tab === 'teams' ? <TeamList teams={teams} route={route} /> : <Directory route={route} round={round} />}
+                {tab === 'teams' ? <TeamList teams={teams} route={route} /> : <Directory route={route} round={round} onAdd={() => setOpen('resource')} />}
             </Tabs>
             {tab === 'directory' && <Chosen onCreate={() => setOpen('create')} onAdd={() => setOpen('add')} />}
             {open === 'create' && <CreateTeam onClose={close} onChange={teams.reload} />}

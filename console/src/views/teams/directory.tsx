@@ -20,7 +20,7 @@ import { choose, chosen, search } from './data';
 const PAUSE_MS = 250; // while somebody types
 const SKILLS_SHOWN = 8;
 
-export function Directory({ route, round }: { route: Route; round: number }) {
+export function Directory({ route, round, onAdd }: { route: Route; round: number; onAdd: () => void }) {
     const filters = filtersIn(route.query);
     const settled = useSettled(JSON.stringify(filters));
     const set = (changes: Query) => go(hrefOf('teams', null, { ...Object.fromEntries(route.query), resource: undefined, ...changes }), 'replace');
@@ -28,7 +28,7 @@ export function Directory({ route, round }: { route: Route; round: number }) {
     return (
         <div class="stack">
             <Search filters={filters} set={set} />
-            <Results key={`${settled} ${round}`} filters={JSON.parse(settled) as Filters} route={route} />
+            <Results key={`${settled} ${round}`} filters={JSON.parse(settled) as Filters} route={route} onAdd={onAdd} />
         </div>
     );
 }
@@ -69,7 +69,7 @@ function Search({ filters, set }: { filters: Filters; set: (changes: Query) => v
     );
 }
 
-function Results({ filters, route }: { filters: Filters; route: Route }) {
+function Results({ filters, route, onAdd }: { filters: Filters; route: Route; onAdd: () => void }) {
     const first = useLoad((signal) => search(filters, undefined, signal), []);
     const [others, setOthers] = useState<Page[]>([]);
     const [state, setState] = useState<{ isBusy: boolean; error?: string }>({ isBusy: false });
@@ -90,7 +90,7 @@ function Results({ filters, route }: { filters: Filters; route: Route }) {
     return (
         <Loading of={first}>
             {() => {
-                if (!all.length) return <Nobody filters={filters} />;
+                if (!all.length) return <Nobody filters={filters} onAdd={onAdd} />;
                 return (
                     <>
                         {pages.some((page) => page.partial) && <Note>{t.teams.partialResults}</Note>}
@@ -107,11 +107,12 @@ function Results({ filters, route }: { filters: Filters; route: Route }) {
     );
 }
 
-function Nobody({ filters }: { filters: Filters }) {
+function Nobody({ filters, onAdd }: { filters: Filters; onAdd: () => void }) {
+    const { admin } = currentSession();
     const isAsked = filters.query.trim() !== '' || FILTERS.some((name) => filters[name]);
 
     if (isAsked) return <Empty icon="search" title={t.teams.noResults}>{t.teams.noResultsHint}</Empty>;
-    return <Empty icon="people" title={t.teams.emptyDirectory}>{currentSession().admin && t.teams.emptyHint}</Empty>;
+    return <Empty icon="people" title={t.teams.emptyDirectory} action={admin && <Button kind="primary" icon="plus" onClick={onAdd}>{t.teams.addResource}</Button>}>{admin && t.teams.emptyHint}</Empty>;
 }
 
 function Entry({ found, route }: { found: Found; route: Route }) {
