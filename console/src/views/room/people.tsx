@@ -137,7 +137,7 @@ function Health({ member, seats }: { member: Member; seats: readonly Seat[] }) {
         <>
             {isPaused && <Badge tone="warn" icon="pause">{t.room.isPaused}</Badge>}
             {typeof status === 'string' && <Badge tone={BAD.has(status) ? 'danger' : 'plain'}>{t.room.reason(visible(status.slice(0, 40).replaceAll('_', ' ')))}</Badge>}
-            {violations > 0 && <Badge tone="danger">{t.room.violations(violations)}</Badge>}
+            {violations > 0 && <Badge tone="warn">{t.people.violations(violations)}</Badge>}
             {waiting > 65_536 && <Badge tone="warn">{t.room.waiting(sizeOf(waiting))}</Badge>}
             {seats.length > 1 && <Badge>{t.room.connections(seats.length)}</Badge>}
         </>
