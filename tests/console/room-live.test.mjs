@@ -120,7 +120,8 @@ test('a connection that breaks is told, comes back by itself, and nothing is los
     await live(page);
     const said = (await page.locator('.chat-body').allInnerTexts()).map((words) => words.split('\n').at(-1));
     assert.deepEqual(said, ['before', 'one', 'two', 'three']);
-    assert.equal(await page.getByText('Something is missing here').count(), 0);
+    assert.equal(await page.getByText('Something may be missing here').count(), 0);
+    await page.getByText(/^Not sent:/).waitFor({ state: 'detached' });
     await field.press('Enter');
     await page.locator('.chat-body', { hasText: 'not yet' }).waitFor();
     await page.done();
@@ -142,16 +143,16 @@ test('what the server no longer holds is missing in its place, and the record fi
     for (let i = 0; i < 60; i++) await bot.told(bot.talk(`missed ${i}`));
     proxy.mend();
     await page.getByRole('button', { name: 'Connect now' }).click();
-    await page.getByRole('alert').getByText('some of what was said is missing here').waitFor();
+    await page.getByRole('alert').getByText('some of it may be missing').waitFor();
     await page.getByText('missed 59', { exact: true }).waitFor();
     assert.equal(await page.getByText('missed 20', { exact: true }).count(), 0);
     await page.axe();
     await page.getByRole('button', { name: 'Show', exact: true }).click();
-    await page.getByText('Something is missing here').waitFor();
+    await page.getByText('Something may be missing here').waitFor();
     await page.shot('room-gap');
     await page.getByRole('button', { name: 'Load it from the record' }).click();
-    await page.getByText('Something is missing here').waitFor({ state: 'detached' });
-    await page.getByText('missing here').waitFor({ state: 'detached' });
+    await page.getByText('Something may be missing here').waitFor({ state: 'detached' });
+    await page.getByText('some of it may be missing').waitFor({ state: 'detached' });
     await page.getByRole('searchbox').fill('missed');
     await page.getByText('60 of').waitFor();
     bot.talk('missed the second of that name', { id: 'twin' }); // the server has forgotten the other
@@ -177,9 +178,30 @@ test('a server that was restarted is found again, with an honest gap', { skip },
     const again = (await actors(gateway, 'restart', 'bot')).bot;
     again.talk('after it');
     await page.getByText('after it').waitFor();
-    await page.getByText('Something is missing here').waitFor();
+    await page.getByText('Something may be missing here').waitFor();
     await page.getByRole('button', { name: 'Understood' }).click();
     await page.getByRole('alert').waitFor({ state: 'detached' });
+    await page.done();
+    await gateway.stop();
+});
+
+test('a server that was restarted without a word between leaves no gap to who can ask the record', { skip }, async () => {
+    let gateway = await startRoomGateway();
+    const { bot } = await actors(gateway, 'quiet', 'bot');
+    const page = await enter(gateway, 'root', 'quiet', { allow: CUT });
+
+    bot.talk('before the crash');
+    await page.getByText('before the crash').waitFor();
+    await new Promise((done) => { setTimeout(done, 300); }); // it is on disk
+    await gateway.kill();
+    await page.getByRole('alert').getByText('The connection is lost').waitFor();
+    gateway = await gateway.restart();
+    await live(page);
+    const again = (await actors(gateway, 'quiet', 'bot')).bot;
+    again.talk('after it');
+    await page.getByText('after it').waitFor();
+    for (const words of ['Something may be missing here', 'some of it may be missing']) await page.getByText(words).waitFor({ state: 'detached' });
+    assert.deepEqual((await page.locator('.chat-body').allInnerTexts()).map((words) => words.split('\n').at(-1)), ['before the crash', 'after it']);
     await page.done();
     await gateway.stop();
 });

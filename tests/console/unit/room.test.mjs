@@ -26,6 +26,7 @@ test('what is done with rules is told in words, and what is unknown as it is', a
 
     assert.equal(told('rule/add', { rule: { proposer: 'bot', method: 'tools/call', tool: 'read', to: 'files', arguments: {} } }), 'adds a rule: bot may call read at files without asking');
     assert.match(told('rule/accept', { rule: 'r-1', reason: 'often' }), /^accepts the rule r-1.*often/);
+    assert.equal(told('rule/disable', { rule: 'r-77d0c9a1b02e54f1c3aa90d27be4156f' }), 'stops the rule r-77d0c9a1…');
     assert.match(told('rule/other', { rule: 'r-1' }), /^rule\/other /);
     assert.match(told('constructor', { a: 1 }), /^constructor /);
 });

@@ -3,7 +3,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { sentenceOf } from '../../net/api';
+import { sentenceOf, Unreachable } from '../../net/api';
 import { envelope } from '../../net/envelope';
 import { whenAnother } from '../../net/session';
 import { Once } from '../../net/topics';
@@ -29,7 +29,7 @@ export function Composer({ room, handle }: { room: LiveRoom; handle: RefObject<C
     const { topic, roster } = room;
     const [text, setText] = useState(drafts.get(topic) ?? '');
     const [caret, setCaret] = useState(0);
-    const [problem, setProblem] = useState('');
+    const [problem, setProblem] = useState({ text: '', isOfLine: false }); // isOfLine: over when the room is live again
     const [isSending, setSending] = useState(false);
     const [at, setAt] = useState(0); // the candidate that is chosen
     const [isDismissed, setDismissed] = useState(false);
@@ -59,13 +59,13 @@ export function Composer({ room, handle }: { room: LiveRoom; handle: RefObject<C
     const send = async () => {
         if (!text.trim() || isSending) return;
         setSending(true);
-        setProblem('');
+        setProblem({ text: '', isOfLine: false });
         try {
             await once.say(topic, text, () => envelope('chat', { text, format: 'markdown' }));
             setText((now) => (now === text ? '' : now)); // unless somebody went on writing
             if (drafts.get(topic) === text) drafts.delete(topic);
         } catch (error) {
-            setProblem(t.room.notSent(sentenceOf(error)));
+            setProblem({ text: t.room.notSent(sentenceOf(error)), isOfLine: error instanceof Unreachable });
         }
         setSending(false);
         field.current?.focus();
@@ -91,11 +91,14 @@ export function Composer({ room, handle }: { room: LiveRoom; handle: RefObject<C
         if (wanted.current !== null) field.current?.setSelectionRange(wanted.current, wanted.current);
         wanted.current = null;
     });
+    useEffect(() => {
+        if (room.status.state === 'open') setProblem((now) => (now.isOfLine ? { text: '', isOfLine: false } : now));
+    }, [room.status.state]);
     useGrowing(field, text);
     if (roster.you && !mayHave(roster.you.capabilities, 'chat')) return <p class="composer quiet">{t.room.mayNotTalk}</p>;
     return (
         <form class="composer" onSubmit={(event) => { event.preventDefault(); void send(); }}>
-            {problem && <p class="note error" role="alert">{problem}</p>}
+            {problem.text && <p class="note error" role="alert">{problem.text}</p>}
             {others.length > 0 && (
                 <ul class="candidates" role="listbox" aria-label={t.room.mentions} id={`${id}-list`}>
                     {others.map((name, i) => (

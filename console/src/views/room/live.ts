@@ -16,38 +16,24 @@ import { mark } from '../../state/marks';
 import { Roster } from '../../state/roster';
 import { Log, type Entry, type Gap } from '../../state/threads';
 import { byServer } from '../../state/time';
-import { firstUnread, isMention, isNews, marksText, readMarks, type ReadMark } from '../../state/unread';
+import { firstUnread, isMention, isNews } from '../../state/unread';
 import { noteHeard, whenOf } from '../../state/when';
+import { keepRead, readOf } from './reads';
 import { recordBefore } from './record';
+import { soon } from './soon';
 
 const OPEN_MOST = 4; // rooms
 const ENVELOPES_MOST = 150_000;
 const CHARS_MOST = 150_000_000;
 const KEPT = 0.75; // of them, when there are too many
 const FEW = 100; // envelopes: who comes for the first time finds nothing held for him
-const HIDDEN_MS = 1000;
 const PAGES_MOST = 10; // of the record, for one gap
-const KEY = 'moot-read';
 const OPEN_KEY = 'moot-rooms'; // of this tab
 
 export interface Messages { messages: Envelope[]; gap: boolean; more: boolean; last?: string }
 export type Loading = { state: 'loading' } | { state: 'ready' } | { state: 'failed'; why: string };
 // Whether there may be something before the first line.
 export type Older = { state: 'more' } | { state: 'loading' } | { state: 'none' } | { state: 'failed'; why: string };
-
-const reads = readMarks(localStorage.getItem(KEY));
-let saving: ReturnType<typeof setTimeout> | undefined;
-
-// Several people may use one browser. Names of rooms have no line breaks.
-const readKey = (topic: string, who: string) => `${topic}\n${who}`;
-
-function keepRead(key: string, read: ReadMark): void {
-    reads.set(key, read);
-    saving ??= setTimeout(() => {
-        saving = undefined;
-        localStorage.setItem(KEY, marksText(reads));
-    }, 1000);
-}
 
 export class LiveRoom {
     readonly log = new Log();
@@ -148,6 +134,10 @@ export class LiveRoom {
         this.#chars += chars;
         this.#count(before);
         if (isFirst || batch.some(({ kind }) => kind === 'system/gap')) this.#addWaiting();
+        if (currentSession().admin) {
+            const gap = this.log.entries.slice(before).find((entry) => entry.type === 'gap');
+            if (gap) void this.#doubt(gap);
+        }
         this.#limit();
         this.#changed();
     }
@@ -212,7 +202,7 @@ export class LiveRoom {
     }
 
     #findUnread(): void {
-        const read = reads.get(readKey(this.topic, this.me));
+        const read = readOf(this.topic, this.me);
         const { entries } = this.log;
         if (!read) return;
         const from = firstUnread(entries, read, this.log.find(read.id)?.entry.at);
@@ -238,7 +228,7 @@ export class LiveRoom {
         const { last } = this.log;
         this.unread = 0;
         this.mentions = 0;
-        if (last) keepRead(readKey(this.topic, this.me), { id: last.id, ts: whenOf(last) || Date.now() });
+        if (last) keepRead(this.topic, this.me, { id: last.id, ts: whenOf(last) || Date.now() });
         markAll();
     }
 
@@ -270,6 +260,18 @@ export class LiveRoom {
 
     // Asks the record for what is missing there, from the end of the gap backwards.
     async fill(gap: Gap): Promise<void> {
+        const { found, isAll } = await this.#missingIn(gap);
+        this.#filled(gap, found, isAll);
+    }
+
+    // Nothing is missing where people only came and went, as after every restart. What cannot be
+    // asked stays in doubt.
+    async #doubt(gap: Gap): Promise<void> {
+        const missing = await this.#missingIn(gap).catch(() => null);
+        if (missing?.isAll && missing.found.every(({ kind }) => kind === 'system/presence')) this.#filled(gap, missing.found, true);
+    }
+
+    async #missingIn(gap: Gap): Promise<{ found: Envelope[]; isAll: boolean }> {
         let at = this.log.entries.slice(gap.at + 1).find(({ parts: [said] }) => said && this.#isInPlace(said))?.parts[0];
         const found: Envelope[] = [];
         for (let page = 0; page < PAGES_MOST; page++) {
@@ -277,10 +279,10 @@ export class LiveRoom {
             while (envelopes.length && this.#isInPlace(envelopes.at(-1) as Envelope)) envelopes.pop(); // of the same moment
             const place = envelopes.findLastIndex((said) => this.#isInPlace(said));
             found.unshift(...envelopes.slice(place + 1));
-            if (place >= 0 || isAll || !envelopes.length) return this.#filled(gap, found, true);
+            if (place >= 0 || isAll || !envelopes.length) return { found, isAll: true };
             at = envelopes[0];
         }
-        this.#filled(gap, found, false);
+        return { found, isAll: false };
     }
 
     #filled(gap: Gap, found: readonly Envelope[], isAll: boolean): void {
@@ -315,17 +317,6 @@ export class LiveRoom {
         };
         soon(draw);
     }
-}
-
-// With the next frame; a page that nobody sees has none, and still tells in its title what is new.
-function soon(run: (now: number) => void): void {
-    const once = (now: number) => {
-        cancelAnimationFrame(frame);
-        clearTimeout(timer);
-        run(now);
-    };
-    const frame = requestAnimationFrame(once);
-    const timer = setTimeout(() => once(performance.now()), HIDDEN_MS);
 }
 
 function isEnvelope(value: Json | undefined): value is Json & Envelope {

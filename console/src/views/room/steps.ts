@@ -14,6 +14,9 @@ export const TONES: Record<CallState, Tone> = {
     asking: 'warn', done: 'ok', failed: 'danger', denied: 'danger', cancelled: 'plain', told: 'plain', part: 'plain',
 };
 
+// Ids of rules have 32 digits, of which the first tell them apart for people.
+const shorter = (said: string): string => said.replace(/\br-([0-9a-f]{8})[0-9a-f]{24}\b/g, 'r-$1…');
+
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function reasonOf(payload: JsonObject): string {
@@ -39,7 +42,7 @@ function requestStep(said: Envelope, method: string, call: Call): string {
     const params = paramsOf(said);
     if (said === call.request) {
         const run = call.proposal ? t.room.ran : t.room.called;
-        return said.rule ? `${run} ${t.room.byRule(said.rule)}` : said.edited ? `${run} (${t.room.edited})` : run;
+        return said.rule ? `${run} ${t.room.byRule(shorter(said.rule))}` : said.edited ? `${run} (${t.room.edited})` : run;
     }
     if (method === 'notifications/progress') return progressOf(said);
     if (method === 'notifications/cancelled') return t.room.cancelledIt;
@@ -112,7 +115,7 @@ export function eventOf(said: Envelope): { who: string; what: string; tone: Tone
     case 'system/topic': return plain(switchesOf(payload), 'warn', text(payload['by']));
     case 'system/notice': return plain(text(payload['message']), 'warn');
     case 'system/violation': return { who: GATEWAY, what: t.room.violation(whom, text(payload['attempted_kind'])), tone: 'danger' };
-    case 'system/rule': return plain(t.room.ruleNow(text(payload['rule']), text(payload['state'])));
+    case 'system/rule': return plain(shorter(t.room.ruleNow(text(payload['rule']), text(payload['state']))));
     case 'participant/status': return statusOf(said);
     default: return { who: from, what: ruleSaid(said) ?? `${kind} ${previewOf(payload)}`, tone: 'plain' };
     }
@@ -123,7 +126,7 @@ function ruleSaid({ kind, payload }: Envelope): string | null {
     const verb = kind.startsWith('rule/') ? t.room.ruleVerbs[kind] : undefined; // what is no rule may be called anything
     if (verb === undefined) return null;
     const { rule } = payload;
-    return `${verb} ${isObject(rule) ? t.room.ruleOf(text(rule['proposer']), text(rule['tool']) || text(rule['method']), text(rule['to'])) : text(rule)}${reasonOf(payload)}`;
+    return `${verb} ${isObject(rule) ? t.room.ruleOf(text(rule['proposer']), text(rule['tool']) || text(rule['method']), text(rule['to'])) : shorter(text(rule))}${shorter(reasonOf(payload))}`;
 }
 
 function switchesOf(payload: JsonObject): string {
