@@ -275,13 +275,17 @@ static enum err check_loop_guard(struct admission *a, struct refusal *r)
     return ERR_LOOP_GUARD;
 }
 
+/* A person's program answers by itself whoever asks it what there is: nobody spoke. */
 static void note_speaker(const struct admission *a)
 {
     struct loop_guard *guard = &a->room->guard;
 
     switch ((enum participant_type)a->sender->type) {
     case TYPE_AGENT: guard->count += is_for_services(a) ? 0 : 1; break;
-    case TYPE_HUMAN: *guard = (struct loop_guard){}; break;
+    case TYPE_HUMAN:
+        if (a->env.kind.type != KIND_RESPONSE)
+            *guard = (struct loop_guard){};
+        break;
     case TYPE_SERVICE: break;
     }
 }

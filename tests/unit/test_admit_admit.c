@@ -549,6 +549,8 @@ TEST(only_what_enters_the_room_is_speech)
                    SAYING("r", "h", "participant/routing", "{\"mode\":\"all\"}")),
               OK);
     CHECK_INT(gate.room.guard.count, 1);
+    CHECK_INT(SEND_ABOUT(gate.h, "mcp/response:x"), OK); /* programs answer */
+    CHECK_INT(gate.room.guard.count, 1);
     CHECK_INT(SEND(gate.h, "chat"), OK);
     CHECK_INT(gate.room.guard.count, 0);
     gate_done(&gate);
