@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person's page answers by itself: who asks what there is to call learns at once that there
 // is nothing, instead of waiting for an answer that never comes.
-import { GATEWAY, isObject, type Capability, type Envelope, type Json, type JsonObject, type ParticipantType } from '../net/types';
+import { GATEWAY, isObject, type Capability, type Envelope, type Json, type JsonObject } from '../net/types';
 import { t } from '../strings';
 import { parseKind } from './kinds';
 import { covers } from './patterns';
@@ -17,9 +17,6 @@ const LISTS: Record<string, string> = {
 };
 
 export interface Answer { kind: string; payload: JsonObject; to: string[]; correlation_id: string }
-
-// Who is asked, with what is known of the one who asks.
-export interface Asked { capabilities: readonly Capability[]; typeOf: (id: string) => ParticipantType | undefined }
 
 function answerOf(id: Json, method: string): JsonObject {
     const list = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
@@ -40,7 +37,6 @@ export class Answerer {
     #welcomed: { at: number; ts: number } | null = null; // on this connection
     #isLive = false; // what was said before has been told
     #known = new Set<string>(); // requests that were answered, or need no answer
-    #agents = new Set<string>(); // what each has asked
     #recent: number[] = []; // when it answered last
 
     constructor(private readonly me: string) {}
@@ -49,11 +45,10 @@ export class Answerer {
     connect(): void {
         this.#welcomed = null;
         this.#isLive = false;
-        this.#agents.clear();
     }
 
     // In the order of the room. `now` by the clock of this page, `serverNow` by that of times in envelopes.
-    hear(said: Envelope, asked: Asked, now: number, serverNow: number): Answer | null {
+    hear(said: Envelope, capabilities: readonly Capability[], now: number, serverNow: number): Answer | null {
         if (said.kind === 'system/welcome') this.#welcomed ??= { at: now, ts: Date.parse(said.ts ?? '') };
         if (this.#welcomed) this.#isLive ||= now - this.#welcomed.at > REPLAY_MS || (isJoin(said, this.me) && Date.parse(said.ts ?? '') >= this.#welcomed.ts);
         const answer = this.#answer(said);
@@ -61,7 +56,7 @@ export class Answerer {
         const key = `${said.from}\n${said.id}`;
         const isNew = this.#isLive && !this.#known.has(key) && !(Date.parse(said.ts ?? '') < serverNow - OLD_MS);
         this.#remember(key);
-        return isNew && isAllowed(asked, answer) && this.#isDue(said, asked, now) ? answer : null;
+        return isNew && isAllowed(capabilities, answer) && this.#isDue(now) ? answer : null;
     }
 
     #answer(said: Envelope): Answer | null {
@@ -77,20 +72,15 @@ export class Answerer {
         if (this.#known.size > KNOWN_MOST) this.#known.delete(this.#known.values().next().value as string);
     }
 
-    // What a person says ends the loop guard, and this was said by nobody: an agent is answered once for
-    // each thing it asks, so that agents who go on and on are stopped all the same.
-    #isDue(said: Envelope, { typeOf }: Asked, now: number): boolean {
-        const type = typeOf(said.from);
-        const question = `${said.from}\n${parseKind(said.kind).method}`;
+    #isDue(now: number): boolean {
         this.#recent = this.#recent.filter((at) => now - at < 1000);
-        if (this.#recent.length >= MOST || (type !== 'human' && type !== 'service' && (this.#agents.has(question) || this.#agents.size >= KNOWN_MOST))) return false;
-        if (type !== 'human' && type !== 'service') this.#agents.add(question);
+        if (this.#recent.length >= MOST) return false;
         this.#recent.push(now);
         return true;
     }
 }
 
 // What conditions say is for the gateway to judge: then nothing is tried.
-function isAllowed({ capabilities }: Asked, { kind }: Answer): boolean {
+function isAllowed(capabilities: readonly Capability[], { kind }: Answer): boolean {
     return capabilities.some((one) => typeof one === 'string' && covers(one, kind));
 }

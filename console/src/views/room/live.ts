@@ -144,9 +144,7 @@ export class LiveRoom {
 
     // Nobody waits for it: what is refused was not needed.
     #answer(said: Envelope, now: number): void {
-        const { you, members } = this.roster;
-        const asked = { capabilities: you?.capabilities ?? [], typeOf: (id: string) => members.get(id)?.type };
-        const answer = this.#answerer.hear(said, asked, now, byServer(now));
+        const answer = this.#answerer.hear(said, this.roster.you?.capabilities ?? [], now, byServer(now));
         if (!answer) return;
         const { kind, payload, to, correlation_id } = answer;
         say(this.topic, envelope(kind, payload, { to, correlation_id })).catch(() => undefined);
