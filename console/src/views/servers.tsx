@@ -41,7 +41,7 @@ export function ServersView({ route }: { route: Route }) {
                 {(value) => {
                     if (!value.length) return <Empty icon="servers" title={t.servers.none} action={<Button icon="plus" onClick={() => setAdding(true)}>{t.servers.add}</Button>}>{t.views.servers.purpose}</Empty>;
                     if (!servers.length) return <Empty icon="search" title={t.servers.noneFits}>{t.servers.noneFitsHint}</Empty>;
-                    return <Table label={t.servers.title} columns={route.thing === null ? columns : columns.slice(0, 4)} rows={servers} keyOf={(one) => one.name}
+                    return <Table label={t.servers.title} columns={columns} rows={servers} keyOf={(one) => one.name}
                         onOpen={(one) => show(one.name)} isChosen={(one) => one.name === route.thing} />;
                 }}
             </Loading>
@@ -71,8 +71,8 @@ const columns: Column<Server>[] = [
     { title: t.servers.columns.room, cell: (one) => <a href={hrefOf('room', one.topic)}><Name>{one.topic}</Name></a> },
     { title: t.servers.columns.tools, align: 'end', cell: (one) => one.tools ?? 0 },
     {
-        title: t.servers.columns.calls, align: 'end',
+        title: t.servers.columns.calls, isExtra: true, align: 'end',
         cell: (one) => <span>{one.calls ?? 0}{(one.errors ?? 0) > 0 && <span class="quiet"> ({t.servers.errors(one.errors ?? 0)})</span>}</span>,
     },
-    { title: t.servers.columns.restarts, align: 'end', cell: (one) => one.restarts ?? 0 },
+    { title: t.servers.columns.restarts, isExtra: true, align: 'end', cell: (one) => one.restarts ?? 0 },
 ];

@@ -13,14 +13,14 @@ const columns: Column<Person>[] = [
     { title: t.people.columns.name, isHead: true, cell: (person: Person) => <Who person={person} /> },
     { title: t.people.columns.state, cell: (person) => <States person={person} /> },
     { title: t.people.columns.where, cell: (person) => <Where person={person} /> },
-    { title: t.people.columns.may, cell: (person) => <May person={person} /> },
+    { title: t.people.columns.may, isExtra: true, cell: (person) => <May person={person} /> },
 ];
 
 interface PeopleTableProps { people: readonly Person[]; chosen: string | null; onOpen: (id: string) => void }
 
 export function PeopleTable({ people, chosen, onOpen }: PeopleTableProps) {
     return (
-        <Table label={t.people.title} columns={chosen === null ? columns : columns.slice(0, -1)} rows={people} keyOf={(person) => person.id}
+        <Table label={t.people.title} columns={columns} rows={people} keyOf={(person) => person.id}
             onOpen={(person) => onOpen(person.id)} isChosen={(person) => person.id === chosen} />
     );
 }

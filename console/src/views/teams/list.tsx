@@ -19,8 +19,8 @@ const columns: Column<TeamRow>[] = [
     },
     { title: t.teams.columns.state, cell: (team) => <TeamState state={team.state} /> },
     { title: t.teams.columns.members, align: 'end', cell: (team) => (typeof team.members === 'number' ? team.members : team.members.length) },
-    { title: t.teams.columns.creator, cell: (team) => <a class="plain" href={hrefOf('people', team.creator)}><Name>{team.creator}</Name></a> },
-    { title: t.teams.columns.created, cell: (team) => <Time at={team.created_at} /> },
+    { title: t.teams.columns.creator, isExtra: true, cell: (team) => <a class="plain" href={hrefOf('people', team.creator)}><Name>{team.creator}</Name></a> },
+    { title: t.teams.columns.created, isExtra: true, cell: (team) => <Time at={team.created_at} /> },
 ];
 
 export function TeamState({ state }: { state: string }) {
@@ -45,7 +45,7 @@ export function TeamList({ teams, route }: { teams: Loaded<{ teams: TeamRow[]; p
                     </div>
                     {value.partial && <Note>{t.teams.partial}</Note>}
                     {rows.length
-                        ? <Some of={rows}>{(some) => <Table label={t.teams.title} columns={route.thing === null ? columns : columns.slice(0, 3)} rows={some}
+                        ? <Some of={rows}>{(some) => <Table label={t.teams.title} columns={columns} rows={some}
                             keyOf={(one) => one.team_id} onOpen={(one) => show(one.team_id)} isChosen={(one) => one.team_id === route.thing} />}</Some>
                         : <Empty icon="search" title={t.teams.noneFits} />}
                 </div>)}
