@@ -18,7 +18,7 @@ import { visibleName } from './state/visible';
 import { t } from './strings';
 import { views, type View } from './views';
 import { startInbox } from './views/inbox/watch';
-import { startServers } from './views/overview/watch';
+import { startServers } from './views/servers/watch';
 import { startRules } from './views/rules/watch';
 import { SignInView } from './views/signin';
 
