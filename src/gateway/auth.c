@@ -89,13 +89,14 @@ void ticket_spend(struct exchange *x, enum ticket_use use, struct str ticket,
     loop_post(letter->keeper->loop, &letter->mail);
 }
 
-void ticket_make(struct exchange *x, enum ticket_use use, uint64_t lifetime_ms,
+void ticket_make(struct exchange *x, struct identity *identity, enum ticket_use use,
+                 uint64_t lifetime_ms,
                  void (*on_done)(struct exchange *x, struct str ticket))
 {
     struct ticket_letter *letter = letter_new(x, use);
 
     letter->on_made = on_done;
-    letter->identity = identity_ref(x->identity);
+    letter->identity = identity_ref(identity);
     letter->lifetime_ms = lifetime_ms;
     loop_post(letter->keeper->loop, &letter->mail);
 }

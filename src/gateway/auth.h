@@ -35,7 +35,8 @@ enum ticket_use { TICKET_FOR_SOCKET, TICKET_FOR_SESSION };
 void ticket_spend(struct exchange *x, enum ticket_use use, struct str ticket,
                   void (*on_done)(struct exchange *x, struct identity *identity));
 
-/* Issues one for the caller on the worker that keeps them; on_done gets the text, or ""
- * when there are too many. */
-void ticket_make(struct exchange *x, enum ticket_use use, uint64_t lifetime_ms,
+/* Issues one for that identity on the worker that keeps them; on_done gets the text, or
+ * "" when there are too many. */
+void ticket_make(struct exchange *x, struct identity *identity, enum ticket_use use,
+                 uint64_t lifetime_ms,
                  void (*on_done)(struct exchange *x, struct str ticket));

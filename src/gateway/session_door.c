@@ -53,7 +53,7 @@ static void on_ws_ticket(struct exchange *x, struct str ticket)
 
 void ticket_post(struct exchange *x)
 {
-    ticket_make(x, TICKET_FOR_SOCKET, WS_TICKET_MS, on_ws_ticket);
+    ticket_make(x, x->identity, TICKET_FOR_SOCKET, WS_TICKET_MS, on_ws_ticket);
 }
 
 static void on_link(struct exchange *x, struct str ticket)
@@ -68,23 +68,21 @@ static void on_link(struct exchange *x, struct str ticket)
 }
 
 /* Whoever may use the local socket has no name there: the link is that of the start. */
-static void become_first_admin(struct exchange *x)
+static struct identity *whom_to_sign_in(const struct exchange *x)
 {
     struct identity *identity;
 
+    if (x->identity != gateway_local_identity(x->worker->gateway))
+        return x->identity;
     MAP_FOREACH(identity, &x->worker->tokens.by_hash)
-        if (start_is_admin(identity)) {
-            identity_unref(x->identity);
-            x->identity = identity_ref(identity);
-            return;
-        }
+        if (start_is_admin(identity))
+            return identity;
+    return x->identity;
 }
 
 void admin_link(struct exchange *x)
 {
-    if (x->identity == gateway_local_identity(x->worker->gateway))
-        become_first_admin(x);
-    ticket_make(x, TICKET_FOR_SESSION, LINK_MS, on_link);
+    ticket_make(x, whom_to_sign_in(x), TICKET_FOR_SESSION, LINK_MS, on_link);
 }
 
 /* --- sessions --- */

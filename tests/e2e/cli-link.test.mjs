@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { recorded } from './audit.mjs';
 import { people, person, startGateway } from './gateway.mjs';
 import { moot } from './moot.mjs';
 
@@ -30,6 +31,8 @@ test('link: on this machine as the administrator of the start, once', async () =
     const { json } = await enter(link);
     assert.deepEqual([json.id, json.admin], ['admin', true]);
     assert.equal((await enter(link)).status, 401);
+    const made = await recorded(gateway, ({ kind }) => kind === 'link.create');
+    assert.equal(made.participant, 'local', 'whoever asked for it stands in the record');
 });
 
 test('link: elsewhere as whose token it is, who has to be an administrator, and at the address that was given', async () => {
